@@ -1,0 +1,62 @@
+"""Adapters of the family `images`: a generator of images, or a source of feature vectors."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from bench.spec import Adapter
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Images = npt.NDArray[np.uint8]
+    Labels = npt.NDArray[np.int64]
+    Features = npt.NDArray[np.float32]
+
+
+class ImageGenerator(Adapter):
+    """Makes images. The bench calls `setup`, then `fit` once, then `sample`, then `close`.
+
+    Images are uint8 arrays of shape (n, C, H, W) with C 1 or 3 and the C, H, W of the dataset.
+    `self.info` is set before `setup` is called; `ctx.size` tells how much work is wanted.
+    """
+
+    #: Which real images `fit` receives. Models use "fit"; "hold" marks an oracle that is shown as such.
+    fits_on: ClassVar[Literal["fit", "hold"]] = "fit"
+
+    def fit(
+        self, images: Images, labels: Labels | None, *, seed: int, device: str, budget_s: float
+    ) -> None:
+        """Train on `images` (uint8 (N, C, H, W)); the default does nothing, for pretrained models.
+
+        `budget_s` is the wall-clock time left for the whole job. Same seed, same result.
+        """
+        return
+
+    @abstractmethod
+    def sample(
+        self, n: int, *, seed: int, labels: Labels | None = None, nfe: int | None = None
+    ) -> Images:
+        """Return `n` images, uint8 (n, C, H, W). Same seed, same images.
+
+        `labels` asks for classes (None: the model's own mix); `nfe` asks for a number of function
+        evaluations, for models that have one.
+        """
+
+
+class FeatureSource(Adapter):
+    """Stands in for a generator of which only features exist: surrogates and precomputed sets.
+
+    It is scored with the metrics of features alone and has no pictures.
+    """
+
+    def fit_features(self, reference: Mapping[str, Features], *, seed: int) -> None:
+        """Look at the reference features, one float32 (n, d) array per encoder name."""
+        return
+
+    @abstractmethod
+    def features(self, n: int, *, seed: int, encoder: str) -> Features:
+        """Return float32 (n, d) features in the space of `encoder`. Same seed, same features."""

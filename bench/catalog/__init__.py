@@ -1,0 +1,15 @@
+"""The built-in catalogue: one module per family, plain data, importing nothing heavy.
+
+To add a task, model or dataset, write its file and add one entry to its family's module here.
+"""
+
+FAMILIES = (
+    "bench.catalog.images",
+    "bench.catalog.selftest",
+)
+
+# importable module -> (name on PyPI, extra of this project that installs it)
+EXTRAS: dict[str, tuple[str, str]] = {
+    "mlxtend": ("mlxtend", "images"),
+    "distributed": ("distributed", "cluster"),
+}
