@@ -63,7 +63,9 @@ class Registry:
             return "model", self.models
         if isinstance(info, DatasetInfo):
             return "dataset", self.datasets
-        raise UsageError(f"cannot register a {type(info).__name__}; expected TaskInfo, ModelInfo or DatasetInfo")
+        raise UsageError(
+            f"cannot register a {type(info).__name__}; expected TaskInfo, ModelInfo or DatasetInfo"
+        )
 
     def families(self) -> list[str]:
         """Families with at least one task, in alphabetical order; `selftest` is internal and left out."""
@@ -152,7 +154,11 @@ def _check_task(info: TaskInfo) -> None:
         raise UsageError(f"task name {info.name!r} must be 'family.task'")
     names = [m.name for m in info.metrics]
     if len(set(names)) != len(names):
-        raise UsageError(f"task {info.name!r} declares a metric twice: {sorted(n for n in names if names.count(n) > 1)}")
+        raise UsageError(
+            f"task {info.name!r} declares a metric twice: {sorted(n for n in names if names.count(n) > 1)}"
+        )
     primaries = [m.name for m in info.metrics if m.primary]
     if len(primaries) != 1:
-        raise UsageError(f"task {info.name!r} must declare exactly one primary metric, has {primaries or 'none'}")
+        raise UsageError(
+            f"task {info.name!r} must declare exactly one primary metric, has {primaries or 'none'}"
+        )

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bench.errors import InvalidOutput, UsageError
@@ -30,7 +29,6 @@ DataLabel = Literal["real", "generated", "subset"]
 
 SIZES: tuple[Size, ...] = ("tiny", "small", "full")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
-_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 def check_name(name: str, what: str) -> str:
@@ -82,7 +80,7 @@ class SizePlan:
 
     datasets: tuple[str, ...]
     repeats: int
-    settings: Mapping[str, JSONScalar] = _EMPTY  # handed to the task as `unit.settings`
+    settings: Mapping[str, JSONScalar] = field(default_factory=dict)  # handed to the task as `unit.settings`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +119,9 @@ class ModelInfo:
     entry: str = ""  # "module:Class"; filled in by the registry for submitted files
     title: str = ""  # display name; the name if empty
     summary: str = ""
-    params: Mapping[str, JSONScalar] = _EMPTY  # keyword arguments of the adapter's constructor
+    params: Mapping[str, JSONScalar] = field(
+        default_factory=dict
+    )  # keyword arguments of the adapter's constructor
     requires: tuple[str, ...] = ()  # importable modules
     resources: Resources | None = None  # None: what the task suggests
     license: str = ""
@@ -217,12 +217,16 @@ class TaskOutput:
     """What a task returns: every declared metric, and whatever explains it."""
 
     metrics: Mapping[str, Measure | float]
-    facets: Mapping[str, Mapping[str, Measure | float]] = _EMPTY  # e.g. "encoder=pixels" -> declared metrics
+    facets: Mapping[str, Mapping[str, Measure | float]] = field(
+        default_factory=dict
+    )  # e.g. "encoder=pixels" -> declared metrics
     samples: Mapping[str, np.ndarray] | None = None  # metric -> float32[n], aligned over models
     sample_ids: np.ndarray | None = None  # int64 or str, strictly unique
     flags: tuple[str, ...] = ()  # short words shown as badges, e.g. "contraction"
     exhibits: tuple[Exhibit, ...] = ()
-    notes: Mapping[str, JSONScalar] = _EMPTY  # protocol fields: sizes, k, encoder hash, seconds
+    notes: Mapping[str, JSONScalar] = field(
+        default_factory=dict
+    )  # protocol fields: sizes, k, encoder hash, seconds
 
 
 class Context:

@@ -123,7 +123,8 @@ def order_from_json(data: Mapping[str, Any]) -> WorkOrder:
 def outcome_from_json(data: Mapping[str, Any]) -> Outcome:
     """Inverse of `to_json` for outcomes."""
     rows = tuple(
-        MeasureRow(metric=r["metric"], facet=r["facet"], measure=Measure(**r["measure"])) for r in data["rows"]
+        MeasureRow(metric=r["metric"], facet=r["facet"], measure=Measure(**r["measure"]))
+        for r in data["rows"]
     )
     exhibits = tuple(Exhibit(**e) for e in data["exhibits"])
     return Outcome(**{**data, "rows": rows, "exhibits": exhibits, "flags": tuple(data["flags"])})

@@ -1,4 +1,4 @@
 """What a model must offer to be measured: one module per family.
 
-    from bench.adapters.images import ImageGenerator
+from bench.adapters.images import ImageGenerator
 """

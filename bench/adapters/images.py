@@ -27,9 +27,7 @@ class ImageGenerator(Adapter):
     #: Which real images `fit` receives. Models use "fit"; "hold" marks an oracle that is shown as such.
     fits_on: ClassVar[Literal["fit", "hold"]] = "fit"
 
-    def fit(
-        self, images: Images, labels: Labels | None, *, seed: int, device: str, budget_s: float
-    ) -> None:
+    def fit(self, images: Images, labels: Labels | None, *, seed: int, device: str, budget_s: float) -> None:
         """Train on `images` (uint8 (N, C, H, W)); the default does nothing, for pretrained models.
 
         `budget_s` is the wall-clock time left for the whole job. Same seed, same result.
@@ -37,9 +35,7 @@ class ImageGenerator(Adapter):
         return
 
     @abstractmethod
-    def sample(
-        self, n: int, *, seed: int, labels: Labels | None = None, nfe: int | None = None
-    ) -> Images:
+    def sample(self, n: int, *, seed: int, labels: Labels | None = None, nfe: int | None = None) -> Images:
         """Return `n` images, uint8 (n, C, H, W). Same seed, same images.
 
         `labels` asks for classes (None: the model's own mix); `nfe` asks for a number of function
