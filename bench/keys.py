@@ -49,7 +49,7 @@ def job_key(
 
 
 def unit_seed(*, task: str, task_version: int, dataset: str, repeat: int, suite_seed: int) -> int:
-    """The seed of a unit, in [0, 2^63). Independent of the model: all models see the same splits and order."""
+    """The seed of a unit, in [0, 2^63); the same for every model, so that all see the same splits."""
     text = f"bench|{task}|{task_version}|{dataset}|{repeat}|{suite_seed}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") & (2**63 - 1)
 

@@ -217,16 +217,12 @@ class TaskOutput:
     """What a task returns: every declared metric, and whatever explains it."""
 
     metrics: Mapping[str, Measure | float]
-    facets: Mapping[str, Mapping[str, Measure | float]] = field(
-        default_factory=dict
-    )  # e.g. "encoder=pixels" -> declared metrics
+    facets: Mapping[str, Mapping[str, Measure | float]] = field(default_factory=dict)  # "k=3" -> metrics
     samples: Mapping[str, np.ndarray] | None = None  # metric -> float32[n], aligned over models
     sample_ids: np.ndarray | None = None  # int64 or str, strictly unique
     flags: tuple[str, ...] = ()  # short words shown as badges, e.g. "contraction"
     exhibits: tuple[Exhibit, ...] = ()
-    notes: Mapping[str, JSONScalar] = field(
-        default_factory=dict
-    )  # protocol fields: sizes, k, encoder hash, seconds
+    notes: Mapping[str, JSONScalar] = field(default_factory=dict)  # sizes, k, encoder hash, seconds
 
 
 class Context:
