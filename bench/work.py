@@ -27,7 +27,7 @@ class Source:
 
     entry: str  # "module:Class", or "Class" when `file` is set
     file: str = ""  # absolute path of a submitted file
-    kind: Literal["class", "command", "folder"] = "class"
+    kind: Literal["class", "command", "artifacts"] = "class"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

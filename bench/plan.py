@@ -1,0 +1,353 @@
+"""What would run, and why: the cross product of models and units, checked against what is stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from bench.errors import BenchError, UsageError
+from bench.keys import job_key, unit_seed
+from bench.registry import Registered, Registry, missing_module, resolve, unknown
+from bench.sources import hash_entry, hash_files
+from bench.spec import DatasetInfo, Job, ModelInfo, Resources, Size, TaskInfo, Unit
+from bench.work import FAILED, Stage
+
+Action = Literal["run", "rescore", "cached", "skip"]
+UNKNOWN_SECONDS = 5.0  # what a job that never ran is expected to take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What the user asked for; empty tuples mean "all of the suites"."""
+
+    suites: tuple[str, ...] = ("all",)
+    tasks: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    size: Size = "small"
+    repeats: int | None = None
+    seed: int = 0
+    limit: int | None = None
+    timeout_s: float | None = None
+    memory_mb: int | None = None
+    force: bool = False
+    retry_failed: bool = False
+    resume: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """What the store knows of one job key: its current row."""
+
+    key: str
+    task: str
+    task_version: int
+    scoring: int
+    model: str
+    model_source_sha256: str
+    dataset: str
+    dataset_sha256: str
+    size: str
+    repeat: int
+    status: str
+    attempts: int
+    artifact_sha256: str
+    duration_s: float
+    error_message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedJob:
+    """One job, what would be done with it, and the reason in words."""
+
+    job: Job
+    unit: Unit
+    task: Registered[TaskInfo]
+    model: Registered[ModelInfo]
+    dataset: Registered[DatasetInfo]
+    action: Action
+    reason: str
+    attempt: int
+    artifact_sha256: str = ""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return ("score",) if self.action == "rescore" else ("collect", "score")
+
+    @property
+    def label(self) -> str:
+        return f"{self.job.model} on {self.job.task} / {self.job.dataset} / repeat {self.job.repeat}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All planned jobs in the order in which they will be started."""
+
+    jobs: tuple[PlannedJob, ...]
+
+    def with_action(self, *actions: Action) -> list[PlannedJob]:
+        return [j for j in self.jobs if j.action in actions]
+
+    def notices(self) -> list[str]:
+        """One line per reason for which something is left out, with the number of jobs it costs."""
+        counts = Counter(j.reason for j in self.with_action("skip"))
+        return [f"{n} skipped: {reason}" for reason, n in sorted(counts.items())]
+
+
+def make_plan(registry: Registry, selection: Selection, past: Sequence[Past]) -> Plan:
+    """The plan for `selection`, given what the store holds (oldest row first).
+
+    Raises `UsageError` for names that match nothing and for a selection without any job.
+    """
+    tasks = _tasks(registry, selection)
+    models = _models(registry, selection, tasks)
+    planner = _Planner(selection, past)
+    jobs = [
+        planner.plan(registry.tasks[task], registry.models[model], dataset, repeat)
+        for model in models
+        for task in tasks
+        if registry.tasks[task].info.family in registry.models[model].info.families
+        for dataset, repeat in _units(registry.tasks[task].info, registry, selection)
+    ]
+    if not jobs:
+        raise UsageError("nothing to run: no selected model belongs to the family of a selected task")
+    return Plan(jobs=tuple(_ordered(jobs, past)))
+
+
+class _Planner:
+    """Turns (task, model, dataset, repeat) into a planned job; looks slow things up once."""
+
+    def __init__(self, selection: Selection, past: Sequence[Past]) -> None:
+        self._selection = selection
+        self._by_key = {p.key: p for p in past}
+        self._by_cell: dict[tuple[str, ...], list[Past]] = {}
+        for p in past:
+            self._by_cell.setdefault(_cell(p), []).append(p)
+        self._hashes: dict[str, str] = {}
+        self._gaps = _Gaps()
+
+    def plan(
+        self,
+        task: Registered[TaskInfo],
+        model: Registered[ModelInfo],
+        dataset: Registered[DatasetInfo],
+        repeat: int,
+    ) -> PlannedJob:
+        source_hash = self._hashes.setdefault(model.info.name, "") or _source_hash(model)
+        self._hashes[model.info.name] = source_hash
+        job, unit = _job(task.info, model.info, source_hash, dataset.info, repeat, self._selection)
+        old = self._by_key.get(job.key)
+        action, reason = _decide(job, task.info, old, self._by_cell.get(_cell(job), []), self._selection)
+        if action in ("run", "rescore"):
+            gap = self._gaps.of(task.info, model.info, dataset.info)
+            action, reason = ("skip", gap) if gap else (action, reason)
+        return PlannedJob(
+            job=job,
+            unit=unit,
+            task=task,
+            model=model,
+            dataset=dataset,
+            action=action,
+            reason=reason,
+            attempt=(old.attempts if old else 0) + 1,
+            artifact_sha256=old.artifact_sha256 if old else "",
+        )
+
+
+def _cell(item: Past | Job) -> tuple[str, ...]:
+    """The place of a job in the tables, whatever code and data it ran with."""
+    return (item.task, item.model, item.dataset, item.size, str(item.repeat))
+
+
+def _tasks(registry: Registry, selection: Selection) -> list[str]:
+    if selection.tasks:
+        return registry.match("task", selection.tasks)
+    families = registry.families()
+    wanted: list[str] = []
+    for suite in selection.suites:
+        if suite == "all":
+            wanted += families
+        elif suite in (*families, "selftest"):
+            wanted.append(suite)
+        else:
+            raise UsageError(unknown("suite", suite, ["all", *families]))
+    return [name for name, task in sorted(registry.tasks.items()) if task.info.family in wanted]
+
+
+def _models(registry: Registry, selection: Selection, tasks: Iterable[str]) -> list[str]:
+    if selection.models:
+        return registry.match("model", selection.models)
+    families = {registry.tasks[name].info.family for name in tasks}
+    return [name for name, m in sorted(registry.models.items()) if families & set(m.info.families)]
+
+
+def _units(
+    task: TaskInfo, registry: Registry, selection: Selection
+) -> list[tuple[Registered[DatasetInfo], int]]:
+    size = task.sizes.get(selection.size)
+    if size is None:
+        return []
+    names = list(size.datasets)
+    if selection.datasets:
+        wanted = registry.match("dataset", selection.datasets)
+        names = [name for name in names if name in wanted]
+    repeats = size.repeats if selection.repeats is None else selection.repeats
+    return [(registry.datasets[name], repeat) for name in names for repeat in range(repeats)]
+
+
+def _job(
+    task: TaskInfo,
+    model: ModelInfo,
+    source_hash: str,
+    dataset: DatasetInfo,
+    repeat: int,
+    selection: Selection,
+) -> tuple[Job, Unit]:
+    resources = model.resources or task.resources
+    if selection.timeout_s is not None:
+        resources = dataclasses.replace(resources, timeout_s=selection.timeout_s)
+    if selection.memory_mb is not None:
+        resources = dataclasses.replace(resources, memory_mb=selection.memory_mb)
+    seed = unit_seed(
+        task=task.name,
+        task_version=task.version,
+        dataset=dataset.name,
+        repeat=repeat,
+        suite_seed=selection.seed,
+    )
+    unit = Unit(
+        task=task.name,
+        dataset=dataset.name,
+        repeat=repeat,
+        size=selection.size,
+        seed=seed,
+        limit=selection.limit,
+        settings=dict(task.sizes[selection.size].settings),
+    )
+    return _keyed(task, model, source_hash, dataset, repeat, selection, resources), unit
+
+
+def _keyed(
+    task: TaskInfo,
+    model: ModelInfo,
+    source_hash: str,
+    dataset: DatasetInfo,
+    repeat: int,
+    selection: Selection,
+    resources: Resources,
+) -> Job:
+    identity = {
+        "task": task.name,
+        "task_version": task.version,
+        "model": model.name,
+        "model_version": model.version,
+        "model_source_sha256": source_hash,
+        "model_params": dict(model.params),
+        "dataset": dataset.name,
+        "dataset_sha256": dataset.sha256,
+        "size": selection.size,
+        "repeat": repeat,
+        "suite_seed": selection.seed,
+        "limit": selection.limit,
+    }
+    return Job(**identity, key=job_key(**identity), resources=resources)  # type: ignore[arg-type]
+
+
+def _source_hash(model: Registered[ModelInfo]) -> str:
+    if model.files:
+        files = [Path(f) for f in model.files]
+        return hash_files(files, Path(model.search_path[0]))
+    return hash_entry(model.source.entry)
+
+
+def _decide(
+    job: Job, task: TaskInfo, old: Past | None, cell: Sequence[Past], selection: Selection
+) -> tuple[Action, str]:
+    """What to do with a job and why; `old` has the same key, `cell` the same place in the tables."""
+    if selection.force:
+        return "run", "forced"
+    if old is None:
+        return "run", _why_new(job, cell)
+    if old.status == "ok":
+        if old.scoring < task.scoring:
+            return "rescore", f"scoring changed ({old.scoring} -> {task.scoring})"
+        return ("cached", "cached") if selection.resume else ("run", "not resuming")
+    if old.status in FAILED:
+        if selection.retry_failed:
+            return "run", f"failed before ({old.status})"
+        return "cached", f"failed before ({old.status}); --retry-failed runs it again"
+    return "run", "skipped before" if old.status == "skipped" else f"not finished before ({old.status})"
+
+
+def _why_new(job: Job, cell: Sequence[Past]) -> str:
+    if not cell:
+        return "new"
+    last = cell[-1]
+    if last.model_source_sha256 != job.model_source_sha256:
+        return "adapter changed"
+    if last.dataset_sha256 != job.dataset_sha256:
+        return "dataset changed"
+    if last.task_version != job.task_version:
+        return f"task changed ({last.task_version} -> {job.task_version})"
+    return "new settings"
+
+
+class _Gaps:
+    """Finds what is missing for a job: modules and data, each looked up once."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, bool] = {}
+        self._datasets: dict[str, str] = {}
+
+    def of(self, task: TaskInfo, model: ModelInfo, dataset: DatasetInfo) -> str:
+        """Why the job cannot run here, or ""."""
+        for info in (model, dataset, task):
+            for module in info.requires:
+                if not self._has(module):
+                    return str(missing_module(module, info.name))
+        if dataset.name not in self._datasets:
+            self._datasets[dataset.name] = self._locate(dataset)
+        return self._datasets[dataset.name]
+
+    def _has(self, module: str) -> bool:
+        if module not in self._modules:
+            try:
+                self._modules[module] = importlib.util.find_spec(module) is not None
+            except (ImportError, ValueError):
+                self._modules[module] = False
+        return self._modules[module]
+
+    @staticmethod
+    def _locate(dataset: DatasetInfo) -> str:
+        if not dataset.locate:
+            return ""
+        try:
+            return resolve(dataset.locate)() or ""
+        except BenchError as error:
+            return str(error)
+
+
+def _ordered(jobs: Sequence[PlannedJob], past: Sequence[Past]) -> list[PlannedJob]:
+    """Model-major; models with the longest expected time first; deterministic."""
+    seconds = expected_seconds(past)
+    total: dict[str, float] = {p.job.model: 0.0 for p in jobs}
+    for planned in jobs:
+        if planned.action == "run":
+            total[planned.job.model] += seconds.get((planned.job.model, planned.job.task), UNKNOWN_SECONDS)
+    return sorted(
+        jobs, key=lambda p: (-total[p.job.model], p.job.model, p.job.task, p.job.dataset, p.job.repeat)
+    )
+
+
+def expected_seconds(past: Iterable[Past]) -> Mapping[tuple[str, str], float]:
+    """Mean duration of earlier finished jobs by (model, task)."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for p in past:
+        if p.status == "ok":
+            sums.setdefault((p.model, p.task), []).append(p.duration_s)
+    return {key: sum(values) / len(values) for key, values in sums.items()}
