@@ -1,0 +1,1 @@
+"""Reference adapters that ship with the bench, a package per family."""

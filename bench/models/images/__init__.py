@@ -1,0 +1,1 @@
+"""Reference adapters of the family `images`, one file per model."""
