@@ -39,6 +39,6 @@ def parse(content: bytes, *, dimensions: int, source: str) -> npt.NDArray[np.uin
     shape = struct.unpack(f">{dimensions}I", content[4:header])
     if len(content) != header + math.prod(shape):
         raise MissingRequirement(
-            f"{source}: shape {shape} needs {header + math.prod(shape):,} bytes, the file has {len(content):,}"
+            f"{source}: shape {shape} needs {header + math.prod(shape):,} bytes, got {len(content):,}"
         )
     return np.frombuffer(content, dtype=np.uint8, offset=header).reshape(shape)

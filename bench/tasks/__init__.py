@@ -1,0 +1,1 @@
+"""The protocols: a module or small package per family."""
