@@ -119,4 +119,22 @@ METRICS = pa.schema(
     ]
 )
 
-TABLES = {"jobs": JOBS, "metrics": METRICS}
+# A cached job leaves no row in `jobs`; where its key had been replaced by a later one (an adapter was edited
+# and the edit undone), this says that it is the current one again.
+USES = pa.schema(
+    [
+        ("schema_version", pa.int16()),
+        ("record_id", pa.string()),
+        ("run_id", _TEXT),
+        ("job_key", pa.string()),
+        ("used_at", _TIME),
+    ]
+)
+
+TABLES = {"jobs": JOBS, "metrics": METRICS, "uses": USES}
+# A file without these columns is not one of ours.
+REQUIRED = {
+    "jobs": ("record_id", "run_id", "job_key", "attempt", "status"),
+    "metrics": ("record_id", "run_id", "job_key", "attempt", "metric", "value"),
+    "uses": ("record_id", "job_key", "used_at"),
+}
