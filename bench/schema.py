@@ -132,9 +132,10 @@ USES = pa.schema(
 )
 
 TABLES = {"jobs": JOBS, "metrics": METRICS, "uses": USES}
-# A file without these columns is not one of ours.
+# A file without these columns, or with a row that lacks one of the identity columns, is not one of ours.
+IDENTITY = ("record_id", "job_key", "attempt", "status")
 REQUIRED = {
-    "jobs": ("record_id", "run_id", "job_key", "attempt", "status"),
-    "metrics": ("record_id", "run_id", "job_key", "attempt", "metric", "value"),
+    "jobs": (*IDENTITY, "run_id"),
+    "metrics": ("record_id", "job_key", "attempt", "run_id", "metric", "value"),
     "uses": ("record_id", "job_key", "used_at"),
 }

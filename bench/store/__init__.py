@@ -7,8 +7,9 @@
 The layout is described in `bench.store.layout`, the columns in `bench.schema`.
 """
 
+from bench.store.checking import Problem
 from bench.store.layout import Layout
 from bench.store.store import Store
 from bench.store.writing import RunWriter
 
-__all__ = ["Layout", "RunWriter", "Store"]
+__all__ = ["Layout", "Problem", "RunWriter", "Store"]

@@ -39,8 +39,8 @@ def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
         sync_folder(path.parent)
 
 
-def install_tree(source: Path, target: Path) -> None:
-    """Move the folder `source` to `target`, which appears complete; an existing `target` is kept.
+def install_tree(source: Path, target: Path, *, keep_source: bool = False) -> None:
+    """Move (or copy) the folder `source` to `target`, which appears complete; an existing `target` is kept.
 
     Works across file systems. Links and special files are refused with `InvalidOutput`, nothing moved.
     """
@@ -51,7 +51,7 @@ def install_tree(source: Path, target: Path) -> None:
         make_folder(target.parent)
         temporary = temporary_name(target)
         try:
-            _move(source, temporary)
+            _place(source, temporary, keep_source)
             _sync_tree(temporary, len(files))
             os.rename(temporary, target)
         except BaseException as error:
@@ -98,13 +98,15 @@ def storing(path: Path) -> Iterator[None]:
         raise StoreError(f"cannot write {path}: {reason}; {remedy} and run again to resume") from error
 
 
-def _move(source: Path, target: Path) -> None:
-    try:
-        os.rename(source, target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        shutil.copytree(source, target, symlinks=True)
+def _place(source: Path, target: Path, keep_source: bool) -> None:
+    if not keep_source:
+        try:
+            os.rename(source, target)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+    shutil.copytree(source, target, symlinks=True)
 
 
 def _sync_tree(folder: Path, n_files: int) -> None:

@@ -58,6 +58,15 @@ class Layout:
     def run(self, run_id: str) -> Path:
         return self.runs / _word(run_id)
 
+    def work(self, run_id: str) -> Path:
+        return self.run(run_id) / "work"
+
+    def run_lock(self, run_id: str) -> Path:
+        return self.locks / f"run.{_word(run_id)}.lock"
+
+    def job_lock(self, job_key: str) -> Path:
+        return self.locks / f"{_word(job_key)}.lock"
+
     def log(self, run_id: str, job_key: str, attempt: int) -> Path:
         return self.run(run_id) / "logs" / f"{_word(job_key)}.{attempt}.log"
 

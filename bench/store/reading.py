@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bench.errors import StoreError
-from bench.schema import REQUIRED, TABLES
+from bench.schema import IDENTITY, REQUIRED, TABLES
 from bench.store.atomic import is_temporary
 from bench.store.layout import Layout
 
@@ -59,8 +59,8 @@ def _visible(folder: Path, pattern: str) -> list[Path]:
     return sorted(p for p in folder.glob(pattern) if p.is_file() and not is_temporary(p))
 
 
-def load(layout: Layout, table: str, columns: Iterable[str] | None = None) -> Loaded:
-    """Read every file of `table`.
+def load(layout: Layout, table: str, columns: Iterable[str] | None = None, *, extra: bool = False) -> Loaded:
+    """Read every file of `table`; `columns` and `extra` as in `read_file`.
 
     A compaction may replace files meanwhile: the listing is repeated until nothing vanished during it.
     """
@@ -71,7 +71,7 @@ def load(layout: Layout, table: str, columns: Iterable[str] | None = None) -> Lo
         try:
             for path in files:
                 try:
-                    loaded.tables[path] = read_file(path, table, columns)
+                    loaded.tables[path] = read_file(path, table, columns, extra=extra)
                 except BadFile as bad:
                     loaded.bad.append(bad)
         except FileNotFoundError:
@@ -114,6 +114,9 @@ def read_file(
         content.validate(full=False)
     except Exception as error:
         raise BadFile(path, "damaged", _first_line(error)) from error
+    for name in set(IDENTITY) & set(content.column_names):
+        if content[name].null_count:
+            raise BadFile(path, "foreign", f"has rows without {name!r}")
     return _conform(path, content, pa.schema([schema.field(n) for n in wanted]))
 
 

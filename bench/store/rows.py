@@ -73,7 +73,9 @@ def _plain_value(value: Any) -> Any:
 
 def record_id(table: str, *parts: object) -> str:
     """The id of a row: the same attempt of the same run always gets the same one."""
-    return hashlib.sha256("|".join([table, *map(str, parts)]).encode()).hexdigest()[:32]
+    return hashlib.sha256("|".join([table, *map(str, parts)]).encode("utf-8", "surrogatepass")).hexdigest()[
+        :32
+    ]
 
 
 def score_of(planned: PlannedJob, outcome: Outcome) -> str:

@@ -12,9 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from bench import provenance
+from bench.errors import StoreError
 from bench.plan import Past
 from bench.schema import TABLES
-from bench.store import atomic, compaction, current, layout, locks, reading
+from bench.store import atomic, checking, compacting, exporting, layout, locking, merging, reading, selection
+from bench.store.checking import Problem
 from bench.store.layout import Layout
 from bench.store.rows import RunFacts, to_batch, use_row
 from bench.store.writing import RunWriter, new_run_id, write_part
@@ -64,20 +66,20 @@ class Store:
         rows = reading.unite(loaded.tables.values(), needed)
         return reading.select(rows, where or {}).select(wanted)
 
-    def current(self, *, versions: current.Versions | None = None, size: str | None = None) -> pa.Table:
+    def current(self, *, versions: selection.Versions | None = None, size: str | None = None) -> pa.Table:
         """The `jobs` rows that count now: one per (model, task, dataset, size, repeat, limit, suite_seed).
 
         `versions` gives (version, scoring) of tasks; for other tasks the newest version stored counts.
         """
-        return current.choose_current(self.read("jobs"), self.read("uses"), versions, size)
+        return selection.choose_current(self.read("jobs"), self.read("uses"), versions, size)
 
     def metrics(self, jobs: pa.Table) -> pa.Table:
         """The `metrics` rows of exactly the attempts in `jobs`, e.g. of `current()`."""
-        return current.metrics_of(jobs, self.read("metrics"))
+        return selection.metrics_of(jobs, self.read("metrics"))
 
     def history(self) -> list[Past]:
         """What the planner needs: the final row of every job key, oldest first."""
-        return current.history(self.read("jobs", current.HISTORY_COLUMNS))
+        return selection.history(self.read("jobs", selection.HISTORY_COLUMNS))
 
     def samples(self, run_id: str, job_key: str, attempt: int) -> pa.Table | None:
         """`sample_id` and one float32 column per metric of an attempt; None if it stored none."""
@@ -109,7 +111,7 @@ class Store:
             "environment": environment,
         }
         return RunWriter(
-            self.layout, run, description, keep_samples=keep_samples, on_close=lambda: self.compact()
+            self.layout, run, description, keep_samples=keep_samples, on_close=self._compact_if_possible
         )
 
     def touch(self, job_keys: Iterable[str]) -> None:
@@ -118,21 +120,47 @@ class Store:
         Only keys that a later one has replaced are written down (an adapter was edited and the edit
         undone): in most runs, none.
         """
-        jobs = self.read("jobs", current.COLUMNS)
-        keys = current.replaced_keys(jobs, self.read("uses"), job_keys)
+        jobs = self.read("jobs", selection.COLUMNS)
+        keys = selection.replaced_keys(jobs, self.read("uses"), job_keys)
         run_id = new_run_id()
         found = [use_row(run_id, key) for key in keys]
         write_part(self.layout, "uses", run_id, 0, [to_batch("uses", found)])
 
     def compact(self, min_parts: int = 2) -> int:
         """Merge small files if there are at least `min_parts`; returns how many were replaced."""
-        return compaction.compact(self.layout) if compaction.n_parts(self.layout) >= min_parts else 0
+        return compacting.compact(self.layout) if compacting.n_parts(self.layout) >= min_parts else 0
+
+    def verify(self, quarantine: bool = False) -> list[Problem]:
+        """Everything wrong with the store; see `bench.store.checking`."""
+        return checking.verify(self.layout, quarantine=quarantine)
+
+    def merge(self, sources: Sequence[Store]) -> int:
+        """Add the rows of other stores and their files; returns how many jobs rows were new.
+
+        Raises `BenchError`, with nothing written, if two stores have one row with different content.
+        """
+        others = [source.layout for source in sources if source.path != self.path]
+        return merging.merge(others, self.layout, _warn)
+
+    def export(
+        self,
+        path: str | Path,
+        file_format: exporting.Format,
+        *,
+        versions: selection.Versions | None = None,
+        size: str | None = None,
+    ) -> int:
+        """Write the current results as one flat table; returns its number of rows."""
+        jobs = self.current(versions=versions, size=size)
+        table = exporting.joined(jobs, self.metrics(jobs))
+        exporting.write(table, Path(path).absolute(), file_format)
+        return int(table.num_rows)
 
     @contextlib.contextmanager
     def lock(self, job_key: str, timeout_s: float) -> Iterator[bool]:
         """The advisory lock of a job; yields False, without waiting, while another live run holds it."""
         with atomic.storing(self.layout.locks):
-            held = locks.acquire(self.layout.locks / f"{job_key}.lock", timeout_s)
+            held = locking.acquire(self.layout.job_lock(job_key), timeout_s)
         try:
             yield held is not None
         finally:
@@ -148,13 +176,24 @@ class Store:
         return self.layout.exhibits(job_key, score_id)
 
     def _sweep(self) -> None:
-        """Remove the private folders of runs that are no longer alive."""
-        for work in self.layout.runs.glob("*/work"):
-            if locks.is_stale(self.layout.locks / f"run.{work.parent.name}.lock"):
-                shutil.rmtree(work, ignore_errors=True)
+        """Remove the private folders and locks of runs that are no longer alive."""
+        for lock in self.layout.locks.glob("run.*.lock"):
+            if locking.is_stale(lock):
+                run_id = lock.name.removeprefix("run.").removesuffix(".lock")
+                shutil.rmtree(self.layout.work(run_id), ignore_errors=True)
+                lock.unlink(missing_ok=True)
+
+    def _compact_if_possible(self) -> None:
+        """Compaction is a convenience: a run whose rows are stored does not fail for want of space for it."""
+        with contextlib.suppress(StoreError):
+            self.compact()
 
     def _report(self, bad: Iterable[reading.BadFile]) -> None:
         for file in bad:
             if file.path not in self._reported:
                 self._reported.add(file.path)
-                print(f"warning: skipped {file} (see `bench verify`)", file=sys.stderr)
+                _warn(f"skipped {file} (see `bench verify`)")
+
+
+def _warn(message: str) -> None:
+    print(f"warning: {message}", file=sys.stderr)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from bench.errors import BenchError, InvalidOutput
 from bench.plan import PlannedJob
-from bench.store import atomic, locks, rows
+from bench.store import atomic, locking, rows
 from bench.store.layout import Layout
 from bench.store.samples import store_samples
 from bench.work import Outcome
@@ -59,7 +59,7 @@ class RunWriter:
         self._written_at = float("-inf")
         self._closed = False
         with atomic.storing(layout.root):
-            self._lock = locks.acquire(layout.locks / f"run.{self.run_id}.lock", RUN_LOCK_S)
+            self._lock = locking.acquire(layout.run_lock(self.run_id), RUN_LOCK_S)
         self._write_description()
 
     @property
@@ -71,7 +71,7 @@ class RunWriter:
 
         What a killed run leaves there is removed by the next run.
         """
-        path = self.folder / "work" / f"{job_key}.{attempt}"
+        path = self._layout.work(self.run_id) / f"{job_key}.{attempt}"
         with atomic.storing(path):
             shutil.rmtree(path, ignore_errors=True)
             path.mkdir(parents=True)
@@ -92,7 +92,7 @@ class RunWriter:
         """
         facts = rows.JobFacts(planned=planned, run=self._run, log_path=self._relative_log(outcome))
         if not self._keep_samples:
-            outcome = dataclasses.replace(outcome, samples_file="")
+            outcome = dataclasses.replace(outcome, samples_file="", n_samples=None)
         try:
             batches = _build(outcome, facts)
             if work_dir is not None:
@@ -135,7 +135,7 @@ class RunWriter:
             self._write_description()
             self._on_close()
         finally:
-            shutil.rmtree(self.folder / "work", ignore_errors=True)
+            shutil.rmtree(self._layout.work(self.run_id), ignore_errors=True)
             if self._lock is not None:
                 with contextlib.suppress(OSError):
                     self._lock.release()

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.schema import TABLES
-from bench.store import atomic, locks
+from bench.store import atomic, locking
 from bench.store.layout import Layout
 from bench.store.reading import REPLACES, BadFile, compact_files, data_files, distinct, read_file
 
@@ -32,7 +32,7 @@ def compact(layout: Layout) -> int:
     leaves only rows that are there twice, with equal `record_id`. Does nothing if another process is at it.
     """
     with atomic.storing(layout.root):
-        lock = locks.acquire(layout.locks / "compact.lock", _LOCK_S)
+        lock = locking.acquire(layout.locks / "compact.lock", _LOCK_S)
     if lock is None:
         return 0
     with lock:

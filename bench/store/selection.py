@@ -94,7 +94,13 @@ def replaced_keys(jobs: pa.Table, uses: pa.Table, keys: Iterable[str]) -> list[s
 
 def metrics_of(current: pa.Table, metrics: pa.Table) -> pa.Table:
     """The rows of `metrics` that belong to exactly the attempts in `current`."""
-    return metrics.filter(pc.is_in(_attempt_id(metrics), value_set=_attempt_id(current)))
+    return metrics.filter(pc.is_in(attempt_ids(metrics), value_set=attempt_ids(current)))
+
+
+def attempt_ids(table: pa.Table) -> pa.ChunkedArray:
+    """A text per row that is the same in `jobs` and `metrics` for one attempt of one run."""
+    texts = [table[name].cast(pa.string()) for name in ("job_key", "run_id", "attempt")]
+    return pc.binary_join_element_wise(*texts, ".")
 
 
 def history(jobs: pa.Table) -> list[Past]:
@@ -106,9 +112,9 @@ def history(jobs: pa.Table) -> list[Past]:
         Past(
             key=row["job_key"],
             attempts=attempts[row["job_key"]],
-            task_version=row["task_version"],
+            task_version=row["task_version"] or 0,
             scoring=row["scoring"] or 0,
-            repeat=row["repeat"],
+            repeat=row["repeat"] or 0,
             duration_s=row["duration_s"] or 0.0,
             **{name: row[name] or "" for name in _PAST_TEXTS},
         )
@@ -153,11 +159,6 @@ def _grouped(rows: Iterable[_Row], key: Any) -> dict[Any, list[_Row]]:
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return groups
-
-
-def _attempt_id(table: pa.Table) -> pa.ChunkedArray:
-    texts = [table[name].cast(pa.string()) for name in ("job_key", "run_id", "attempt")]
-    return pc.binary_join_element_wise(*texts, ".")
 
 
 def _seconds(moment: datetime | None) -> float:

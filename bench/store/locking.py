@@ -82,8 +82,12 @@ def _create(path: Path, timeout_s: float) -> Lock | None:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
     except FileExistsError:
         return None
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(content, file)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(content, file)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     return Lock(path, token)
 
 
