@@ -1,0 +1,158 @@
+"""The process in which a stage runs: cut off from its parent, then handed to the stage.
+
+Forked from a warm supervisor as a rule; started afresh as `python -m bench.engine.child` where forking is
+not wanted. Either way descriptors 0, 1 and 2 belong to the job, and the report goes over a descriptor so
+high that nobody closes it by accident.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from bench.engine.base import Grant
+from bench.engine.frames import FrameError, write_frame
+from bench.engine.processes import die_with_parent
+from bench.engine.report import StageReport
+from bench.work import Stage, WorkOrder, order_from_json, to_json
+
+CHANNEL_FD, FAULT_FD, ASSIGNMENT_FD = 240, 241, 242
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Everything a child must know."""
+
+    order: WorkOrder
+    stage: Stage
+    grant: Grant
+    deadline: float  # of time.monotonic(), which all processes of a machine share
+    supervisor: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "order": to_json(self.order),
+            "stage": self.stage,
+            "grant": self.grant.to_json(),
+            "deadline": self.deadline,
+            "supervisor": self.supervisor,
+        }
+
+
+def assignment_from_json(data: dict[str, Any]) -> Assignment:
+    """Inverse of `Assignment.to_json`."""
+    return Assignment(**{**data, "order": order_from_json(data["order"]), "grant": Grant(**data["grant"])})
+
+
+def enter_fork(assignment: Assignment, channel: int, log: int) -> NoReturn:
+    """Turn a fresh fork of the supervisor into a job. Never returns."""
+    try:
+        os.setpgid(0, 0)
+        _rewire(channel, log)
+        _reset_signals()
+        live(assignment)
+    finally:
+        os._exit(70)  # only if something above raised: the supervisor's own code must not go on here
+
+
+def live(assignment: Assignment) -> NoReturn:
+    """Run the stage and report it. Descriptors are in place."""
+    from bench.engine.stages import run_stage
+
+    own_pid = os.getpid()
+    die_with_parent(assignment.supervisor)
+    _settle(assignment)
+    order, stage = assignment.order, assignment.stage
+
+    def tell(done: int, total: int) -> None:
+        if os.getpid() == own_pid:
+            with suppress(OSError):
+                write_frame(CHANNEL_FD, {"progress": [done, total]})
+
+    report = run_stage(order, stage, assignment.deadline, tell)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    if os.getpid() == own_pid:  # else this is a fork that the job made and that ran out of its code
+        _send(report)
+    os._exit(0)  # neither exit handlers nor threads of the job get another turn
+
+
+def _send(report: StageReport) -> None:
+    try:
+        write_frame(CHANNEL_FD, {"report": report.to_json()})
+    except FrameError as error:
+        report = StageReport(stage=report.stage)
+        report.fail(error)
+        write_frame(CHANNEL_FD, {"report": report.to_json()})
+
+
+def _rewire(channel: int, log: int) -> None:
+    """Give the job its own 0, 1, 2, move the channel out of reach, and close what is the supervisor's."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (log, 1), (log, 2), (channel, CHANNEL_FD), (log, FAULT_FD)):
+        os.dup2(source, target, inheritable=target < 3)
+    os.closerange(3, CHANNEL_FD)
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    os.closerange(FAULT_FD + 1, 2**16 if soft == resource.RLIM_INFINITY else soft)
+
+
+def _reset_signals() -> None:
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _settle(assignment: Assignment) -> None:
+    """Streams, environment, limits and working folder of the job."""
+    faulthandler.enable(file=FAULT_FD, all_threads=True)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with suppress(OSError):  # if the machine runs out of memory, the job goes before the bench does
+        Path("/proc/self/oom_score_adj").write_text("800")
+    scratch = str(Path(assignment.order.work_dir, "scratch"))
+    os.environ.update(
+        CUDA_DEVICE_ORDER="PCI_BUS_ID",
+        CUDA_VISIBLE_DEVICES=assignment.grant.gpus,
+        TMPDIR=scratch,
+    )
+    os.chdir(scratch)
+    _set_threads(assignment.grant.threads)
+
+
+def _set_threads(threads: int) -> None:
+    """The libraries were loaded with one thread each; raise that to what was granted."""
+    for name in THREAD_VARIABLES:
+        os.environ[name] = str(threads)
+    import torch
+
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)
+    if threads > 1:
+        import threadpoolctl  # type: ignore[import-untyped]
+
+        threadpoolctl.threadpool_limits(threads)
+
+
+def main() -> NoReturn:
+    """A child that was started instead of forked: its assignment waits in descriptor ASSIGNMENT_FD."""
+    with open(ASSIGNMENT_FD, "rb") as file:
+        assignment = assignment_from_json(json.load(file))
+    for fd in (CHANNEL_FD, FAULT_FD):
+        os.set_inheritable(fd, False)
+    live(assignment)
+
+
+if __name__ == "__main__":
+    main()
