@@ -199,7 +199,7 @@ def _download(url: str, out: IO[bytes], limit: int) -> None:
         ) from error
 
 
-def _copy(stream: IO[bytes], out: IO[bytes], *, limit: int, source: str) -> None:
+def _copy(stream: IO[bytes] | gzip.GzipFile, out: IO[bytes], *, limit: int, source: str) -> None:
     """Copy at most `limit` bytes: neither a gzip bomb nor a wrong address may fill the disk."""
     done = 0
     while block := stream.read(_BLOCK):

@@ -42,7 +42,7 @@ def encode_cached(
 def _key(encoder: FeatureEncoder, images: npt.NDArray[np.uint8], device: str) -> str:
     parts = (_LAYOUT, encoder.name, encoder.weights_sha256, encoder.resize_mode, device.split(":")[0])
     digest = hashlib.sha256(f"{parts}{images.shape}".encode())
-    digest.update(np.ascontiguousarray(images))
+    digest.update(images.tobytes())
     return digest.hexdigest()
 
 

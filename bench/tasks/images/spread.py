@@ -7,14 +7,15 @@ blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from math import sqrt
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
+import torch
+from torch import Tensor
 
-Features = npt.NDArray[np.float32]
-Statistics = Callable[[Features, Features], Mapping[str, float]]
+Name = TypeVar("Name", bound=Hashable)
 
 BLOCKS, HALVES = 10, 5
 BLOCK_METHOD = "10 disjoint blocks, t interval"
@@ -24,8 +25,12 @@ BLOCK_QUANTILE, HALF_QUANTILE = 2.262157, 2.776445
 
 
 def block_errors(
-    statistics: Statistics, real: Features, generated: Features, *, rng: np.random.Generator
-) -> dict[str, float]:
+    statistics: Callable[[Tensor, Tensor], Mapping[Name, float]],
+    real: Tensor,
+    generated: Tensor,
+    *,
+    rng: np.random.Generator,
+) -> dict[Name, float]:
     """Standard error of each statistic as sd over 10 blocks / sqrt(10). Needs 20 rows a side.
 
     Only the spread of the blocks is used, never their mean: a Frechet distance of n/10 rows is biased
@@ -33,7 +38,7 @@ def block_errors(
     cautious, close to 0 (where it falls with 1/n).
     """
     rows = len(real) // BLOCKS
-    order_real, order_generated = rng.permutation(len(real)), rng.permutation(len(generated))
+    order_real, order_generated = _shuffled(len(real), rng), _shuffled(len(generated), rng)
     values = []
     for block in range(BLOCKS):
         part = slice(block * rows, (block + 1) * rows)
@@ -42,8 +47,12 @@ def block_errors(
 
 
 def half_errors(
-    statistics: Statistics, real: Features, generated: Features, *, rng: np.random.Generator
-) -> dict[str, float]:
+    statistics: Callable[[Tensor, Tensor], Mapping[Name, float]],
+    real: Tensor,
+    generated: Tensor,
+    *,
+    rng: np.random.Generator,
+) -> dict[Name, float]:
     """Standard error of each statistic by the delete-half jackknife (Shao & Wu 1989) with 5 draws.
 
     For h of n rows drawn without replacement the factor is sqrt(h / (n - h)), 1 for halves: two halves
@@ -53,13 +62,16 @@ def half_errors(
     half = len(real) // 2
     values = []
     for _ in range(HALVES):
-        rows_real = np.sort(rng.permutation(len(real))[:half])
-        rows_generated = np.sort(rng.permutation(len(generated))[:half])
+        rows_real, rows_generated = _shuffled(len(real), rng)[:half], _shuffled(len(generated), rng)[:half]
         values.append(statistics(real[rows_real], generated[rows_generated]))
     return _deviations(values, sqrt(half / (len(real) - half)))
 
 
-def _deviations(values: list[Mapping[str, float]], factor: float) -> dict[str, float]:
+def _shuffled(size: int, rng: np.random.Generator) -> Tensor:
+    return torch.from_numpy(rng.permutation(size))
+
+
+def _deviations(values: list[Mapping[Name, float]], factor: float) -> dict[Name, float]:
     """Sample standard deviation times `factor`; a statistic undefined in any repetition is left out."""
     columns = {name: np.array([v[name] for v in values]) for name in values[0]}
     return {

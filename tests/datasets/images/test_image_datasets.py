@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from bench.catalog.images import DATASETS
 from bench.datasets import cache, packaged
 from bench.datasets.images import ImageDataset, ImageSplit, digits, fashion, idx, mnist5k
@@ -88,7 +89,7 @@ def test_mnist5k_equals_the_published_images() -> None:
 
 
 def test_changed_content_is_refused() -> None:
-    with pytest.raises(MissingRequirement, match="'digits' has content .* expected 0000"):
+    with pytest.raises(MissingRequirement, match=r"'digits' has content .* expected 0000"):
         verified(digits.load(), "0000")
 
 

@@ -17,5 +17,4 @@ class Pixels:
         self, images: npt.NDArray[np.uint8], *, device: str = "cpu", batch_size: int = 250
     ) -> npt.NDArray[np.float32]:
         """float32 (n, C * H * W) of images uint8 (n, C, H, W)."""
-        features: npt.NDArray[np.float32] = images.reshape(len(images), -1) / np.float32(255)
-        return features
+        return images.reshape(len(images), -1).astype(np.float32) / np.float32(255)

@@ -1,0 +1,231 @@
+"""Task `images.fidelity`: how near are generated images to real ones, and do they reach all of them?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from bench.adapters.images import FeatureSource, ImageGenerator
+from bench.artifacts import load_npz
+from bench.datasets.images import ImageSplit
+from bench.errors import InvalidOutput
+from bench.metrics.images import equalise
+from bench.metrics.neighbors import nearest_between
+from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput, Unit
+from bench.tasks.images.contract import check_features, check_images
+from bench.tasks.images.encoders import load_encoder
+from bench.tasks.images.encoding import encode_cached
+from bench.tasks.images.protocol import ImageUnit, derived_seed, image_unit
+from bench.tasks.images.scores import BALL, BALL_K, CHAMFER_K, FidelityScores, fidelity_scores
+from bench.tasks.images.sheets import write_sheet
+
+IMAGES_FILE, FEATURES_FILE = "images.npz", "features.npz"
+COPYING_BELOW = 0.9  # memorisation ratio
+_PROBE = 8  # images drawn twice to see that equal seeds give equal images
+_PROBE_TOLERANCE = 1.0  # mean difference in gray levels that rounding on a GPU may cause
+
+Array = npt.NDArray[np.float32]
+
+
+class ImageFidelity(Task):
+    """Collects `n` images (or feature vectors) and compares them with as many reference images.
+
+    Artifact: `images.npz` with `images` uint8 (n, C, H, W), or `features.npz` with one float32 (n, d) array
+    for each encoder. Seeds of fitting and sampling are `derived_seed(unit.seed, "fit" or "sample")`.
+    """
+
+    def collect(
+        self, adapter: ImageGenerator | FeatureSource | Any, unit: Unit, ctx: Context
+    ) -> Mapping[str, JSONScalar]:
+        """Fit and sample. Times are not noted: the artifact must be the same again for the same seed."""
+        plan = image_unit(ctx.load_dataset(unit.dataset), unit)
+        if callable(getattr(adapter, "sample", None)):
+            return _collect_images(adapter, plan, ctx)
+        if callable(getattr(adapter, "features", None)):
+            return _collect_features(adapter, plan, ctx)
+        raise InvalidOutput(
+            f"{type(adapter).__name__} has neither sample(n, seed=...) nor features(n, seed=..., encoder=...); "
+            "derive it from bench.adapters.images.ImageGenerator or FeatureSource"
+        )
+
+    def score(self, artifact: Artifact, unit: Unit, ctx: Context) -> TaskOutput:
+        """Every metric with the data set's default encoder, and the others as facets."""
+        plan = image_unit(ctx.load_dataset(unit.dataset), unit)
+        images = _load_images(artifact, plan)
+        started = time.monotonic()
+        generated = _encode(images, plan, ctx) if images is not None else _load_features(artifact, plan, ctx)
+        real = reference_features(plan, ctx)
+        encoded = time.monotonic()
+        scores = {name: _scores(real[name], generated[name], plan, ctx) for name in plan.encoders}
+        default, *others = plan.encoders
+        ratio = None if images is None else _memorisation(generated[default], artifact, plan, ctx)
+        notes = {
+            **_protocol_notes(plan, scores[default], len(generated[default])),
+            "memorisation_ratio": ratio,
+            "pictures": "none: features only" if images is None else len(images),
+            "encode_seconds": round(encoded - started, 3),
+            "metric_seconds": round(time.monotonic() - encoded, 3),
+        }
+        facets = {facet: values for facet, values in scores[default].measures.items() if facet}
+        facets |= {f"encoder={name}": scores[name].measures[""] for name in others}
+        return TaskOutput(
+            metrics=scores[default].measures[""],
+            facets=facets,
+            flags=_flags(scores[default].flags, ratio),
+            exhibits=() if images is None else _exhibits(images, plan, unit, ctx),
+            notes=notes,
+        )
+
+
+def reference_features(plan: ImageUnit, ctx: Context) -> dict[str, Array]:
+    """Features of the unit's reference images, one float32 (n, d) array for each encoder."""
+    return {
+        name: encode_cached(
+            load_encoder(name), plan.dataset.ref.images, device=ctx.device, cache_dir=ctx.cache_dir
+        )[plan.reference_rows]
+        for name in plan.encoders
+    }
+
+
+def _collect_images(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, JSONScalar]:
+    fits_on = getattr(adapter, "fits_on", "fit")
+    if fits_on not in ("fit", "hold"):
+        raise InvalidOutput(f"fits_on is {fits_on!r}; use 'fit', or 'hold' for an oracle")
+    split: ImageSplit = plan.fit_split() if fits_on == "fit" else plan.dataset.hold
+    seed = derived_seed(plan.seed, "sample")
+    ctx.progress(0, 2)
+    adapter.fit(
+        split.images,
+        split.labels,
+        seed=derived_seed(plan.seed, "fit"),
+        device=ctx.device,
+        budget_s=ctx.seconds_left,
+    )
+    ctx.progress(1, 2)
+    images = check_images(adapter.sample(plan.n, seed=seed), shape=plan.dataset.image_shape, n=plan.n)
+    _check_repeatable(adapter, plan, seed)
+    np.savez_compressed(ctx.artifact_dir / IMAGES_FILE, images=images)
+    ctx.progress(2, 2)
+    return {"n": plan.n, "fits_on": fits_on, "fit_images": len(split)}
+
+
+def _check_repeatable(adapter: Any, plan: ImageUnit, seed: int) -> None:
+    """Draw a few images twice with one seed; they must agree up to rounding."""
+    n, shape = min(_PROBE, plan.n), plan.dataset.image_shape
+    first, second = (
+        check_images(adapter.sample(n, seed=seed), shape=shape, n=n).astype(np.int16) for _ in range(2)
+    )
+    difference = float(np.abs(first - second).mean())
+    if difference > _PROBE_TOLERANCE:
+        raise InvalidOutput(
+            f"two calls of sample(n={n}, seed={seed}) differ by {difference:.1f} gray levels on average; "
+            "draw all randomness from `seed`"
+        )
+
+
+def _collect_features(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, JSONScalar]:
+    reference = reference_features(plan, ctx)
+    adapter.fit_features(reference, seed=derived_seed(plan.seed, "fit"))
+    seed = derived_seed(plan.seed, "sample")
+    arrays = {
+        name: check_features(
+            adapter.features(plan.n, seed=seed, encoder=name), dim=real.shape[1], encoder=name, n=plan.n
+        )
+        for name, real in reference.items()
+    }
+    np.savez_compressed(ctx.artifact_dir / FEATURES_FILE, **arrays)  # type: ignore[arg-type]
+    return {"n": plan.n, "fits_on": "ref features", "fit_images": 0}
+
+
+def _load_images(artifact: Artifact, plan: ImageUnit) -> npt.NDArray[np.uint8] | None:
+    """The images of the artifact; None if it has features instead."""
+    if IMAGES_FILE in artifact.names():
+        arrays = load_npz(artifact.path(IMAGES_FILE), ["images"])
+        return check_images(arrays["images"], shape=plan.dataset.image_shape)
+    if FEATURES_FILE in artifact.names():
+        return None
+    raise InvalidOutput(
+        f"the artifact needs {IMAGES_FILE} or {FEATURES_FILE}; it has {artifact.names() or 'no file'}"
+    )
+
+
+def _load_features(artifact: Artifact, plan: ImageUnit, ctx: Context) -> dict[str, Array]:
+    arrays = load_npz(artifact.path(FEATURES_FILE), plan.encoders)
+    return {
+        name: check_features(arrays[name], dim=real.shape[1], encoder=name)
+        for name, real in reference_features(plan, ctx).items()
+    }
+
+
+def _encode(images: npt.NDArray[np.uint8], plan: ImageUnit, ctx: Context) -> dict[str, Array]:
+    return {name: load_encoder(name).encode(images, device=ctx.device) for name in plan.encoders}
+
+
+def _scores(real: Array, generated: Array, plan: ImageUnit, ctx: Context) -> FidelityScores:
+    x, y = (torch.from_numpy(part).to(ctx.device) for part in (real, generated))
+    x, y = equalise(x, y, seed=derived_seed(plan.seed, "equalise"))
+    return fidelity_scores(x, y, seed=derived_seed(plan.seed, "intervals"))
+
+
+def _memorisation(generated: Array, artifact: Artifact, plan: ImageUnit, ctx: Context) -> float | None:
+    """Mean distance to training images / mean distance to as many held-out ones: 1 is clean, 0 copies.
+
+    None for an oracle, which was given the held-out images, and where the held-out distance is 0.
+    """
+    if artifact.notes.get("fits_on") != "fit":
+        return None
+    encoder = load_encoder(plan.encoders[0])
+    size = min(plan.fit_images, len(plan.dataset.hold))
+    means = []
+    for split in (plan.dataset.fit, plan.dataset.hold):
+        known = encode_cached(encoder, split.images[:size], device=ctx.device, cache_dir=ctx.cache_dir)
+        x, y = (torch.from_numpy(part).to(ctx.device) for part in (known, generated))
+        means.append(float(nearest_between(real=x, generated=y, k=1).generated_to_real.distances.mean()))
+    return means[0] / means[1] if means[1] > 0 else None
+
+
+def _flags(flags: tuple[str, ...], memorisation: float | None) -> tuple[str, ...]:
+    """Copies of training images explain a distance below that of real ones better than `below-real`."""
+    if memorisation is None or memorisation >= COPYING_BELOW:
+        return flags
+    return (*(flag for flag in flags if flag != "below-real"), "copying")
+
+
+def _protocol_notes(plan: ImageUnit, scores: FidelityScores, n_generated: int) -> dict[str, JSONScalar]:
+    encoder = load_encoder(plan.encoders[0])
+    return {
+        "encoder": encoder.name,
+        "encoder_sha256": encoder.weights_sha256,
+        "resize_mode": encoder.resize_mode,
+        "n": min(plan.n, n_generated),
+        "n_generated": n_generated,
+        "n_reference": plan.n,
+        "n_capped_by": plan.cap,
+        "distinct_reference_rows": scores.distinct_real,
+        "k_chamfer": CHAMFER_K,
+        "k_balls": BALL_K,
+        "ball": BALL,
+    }
+
+
+def _exhibits(
+    images: npt.NDArray[np.uint8], plan: ImageUnit, unit: Unit, ctx: Context
+) -> tuple[Exhibit, ...]:
+    """The first 64 generated images; with the first repeat also real ones to compare them with."""
+    write_sheet(images, ctx.exhibit_dir / "samples.png")
+    samples = Exhibit(
+        name="samples",
+        kind="image",
+        file="samples.png",
+        caption=f"First {min(64, len(images))} generated images, not selected",
+    )
+    if unit.repeat != 0:
+        return (samples,)
+    write_sheet(plan.reference_images(), ctx.exhibit_dir / "reference.png")
+    caption = f"Real images of {plan.dataset.name} (reference)"
+    return samples, Exhibit(name="reference", kind="image", file="reference.png", caption=caption)

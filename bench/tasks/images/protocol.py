@@ -1,0 +1,77 @@
+"""What is fixed about a unit before any model is seen: sizes, seeds, reference images, encoders."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.datasets.images import ImageDataset, ImageSplit
+from bench.errors import UsageError
+from bench.spec import Unit
+
+# The first encoder of a data set is its default; the others appear as facets.
+ENCODERS_OF = {
+    "digits": ("pixels",),
+    "mnist5k": ("mnist-cnn", "pixels"),
+    "fashion": ("fashion-cnn", "pixels"),
+}
+OTHER_DATASETS = ("pixels",)
+MIN_IMAGES = 6  # the fifth nearest other image needs six
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageUnit:
+    """A unit of an image task, worked out; equal for collect and score and for every model."""
+
+    dataset: ImageDataset
+    encoders: tuple[str, ...]
+    n: int  # images asked of the model, and reference images they are compared with
+    cap: str  # why n is less than the protocol asks for; "" if it is not
+    fit_images: int  # a model gets this prefix of `fit`
+    reference_rows: npt.NDArray[np.int64]
+    seed: int
+
+    def fit_split(self) -> ImageSplit:
+        """The images a model may train on."""
+        fit = self.dataset.fit
+        return ImageSplit(fit.images[: self.fit_images], fit.labels[: self.fit_images])
+
+    def reference_images(self) -> npt.NDArray[np.uint8]:
+        """The `n` reference images of this unit."""
+        return self.dataset.ref.images[self.reference_rows]
+
+
+def image_unit(dataset: ImageDataset, unit: Unit) -> ImageUnit:
+    """Work out `unit`. Settings: `n` images, `fit` training images (capped by the data)."""
+    wanted = int(unit.setting("n"))
+    caps = {
+        f"ref has {len(dataset.ref)} images": len(dataset.ref),
+        f"hold has {len(dataset.hold)} images": len(dataset.hold),
+    }
+    if unit.limit is not None:
+        caps[f"--limit {unit.limit}"] = unit.limit
+    cap, lowest = min(caps.items(), key=lambda item: item[1])
+    n = min(wanted, lowest)
+    if n < MIN_IMAGES:
+        raise UsageError(f"image metrics need at least {MIN_IMAGES} images, this unit has {n} ({cap})")
+    rng = np.random.default_rng(derived_seed(unit.seed, "reference"))
+    return ImageUnit(
+        dataset=dataset,
+        encoders=ENCODERS_OF.get(dataset.name, OTHER_DATASETS),
+        n=n,
+        cap=cap if n < wanted else "",
+        fit_images=min(int(unit.setting("fit")), len(dataset.fit)),
+        reference_rows=np.sort(rng.choice(len(dataset.ref), size=n, replace=False)),
+        seed=unit.seed,
+    )
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed in [0, 2^31) for one purpose: first 4 bytes, big endian, of SHA-256("seed|purpose"), top bit
+    cleared. Small enough for every library; different purposes never share a random stream.
+    """
+    digest = hashlib.sha256(f"{seed}|{purpose}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") & (2**31 - 1)
