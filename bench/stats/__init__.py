@@ -1,0 +1,1 @@
+"""Statistics of the bench: intervals, paired tests, rankings."""

@@ -1,0 +1,122 @@
+"""Lines: who stands in a row of a table. Limited results are a line of their own, never mixed with full ones."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bench.leaderboard import text
+from bench.leaderboard.records import JobRecord
+from bench.registry import Registry
+from bench.spec import ModelInfo
+
+Role = Literal["bound", "baseline", "contender"]
+LineKey = tuple[str, int]  # model, limit (-1: none)
+
+UPPER_BOUND_TAGS = frozenset({"oracle", "upper-bound"})
+FEATURES_ONLY_TAG = "features"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """A short word beside a model with an explanation."""
+
+    word: str
+    kind: str  # chooses the look: role, warn, flag, info
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A model as it stands in tables."""
+
+    model: str
+    limit: int | None
+    slug: str
+    title: str
+    role: Role
+    tags: tuple[str, ...]
+    badges: tuple[Badge, ...]
+
+    @property
+    def key(self) -> LineKey:
+        return self.model, -1 if self.limit is None else self.limit
+
+    @property
+    def competes(self) -> bool:
+        """Whether the line may be called best of a column."""
+        return self.role == "contender" and self.limit is None
+
+
+def by_line(jobs: Iterable[JobRecord]) -> dict[LineKey, list[JobRecord]]:
+    groups: dict[LineKey, list[JobRecord]] = defaultdict(list)
+    for job in jobs:
+        groups[job.model, -1 if job.limit is None else job.limit].append(job)
+    return dict(groups)
+
+
+def card(jobs: Sequence[JobRecord], registry: Registry) -> Mapping[str, Any]:
+    """The model card: as stored with the newest result, completed from the registry."""
+    newest = max(jobs, key=lambda j: (j.ended_at.timestamp() if j.ended_at else 0.0, j.job_key))
+    registered = registry.models.get(newest.model)
+    fields: dict[str, Any] = {}
+    if registered is not None:
+        fields = {name: getattr(registered.info, name) for name in ModelInfo.__slots__}
+    return {**fields, **newest.model_info, "name": newest.model, "version": newest.model_version}
+
+
+def line(jobs: Sequence[JobRecord], registry: Registry) -> Line:
+    """The line that `jobs` (of one model and limit) belong to, with badges for exactly these jobs."""
+    model, limit = jobs[0].model, jobs[0].limit
+    info = card(jobs, registry)
+    tags = strings(info.get("tags"))
+    role = _role(jobs, tags)
+    return Line(
+        model=model,
+        limit=limit,
+        slug=text.slug(model),
+        title=text.visible(str(info.get("title") or model), 80),
+        role=role,
+        tags=tags,
+        badges=tuple(_badges(jobs, role, tags)),
+    )
+
+
+def strings(value: Any) -> tuple[str, ...]:
+    """`value` as a tuple of texts, whatever a foreign store holds."""
+    if isinstance(value, (list, tuple)):
+        return tuple(str(v) for v in value)
+    return (str(value),) if value else ()
+
+
+def _role(jobs: Sequence[JobRecord], tags: tuple[str, ...]) -> Role:
+    if UPPER_BOUND_TAGS.intersection(tags):
+        return "bound"
+    return "baseline" if any(j.baseline for j in jobs) else "contender"
+
+
+def _badges(jobs: Sequence[JobRecord], role: Role, tags: tuple[str, ...]) -> Iterable[Badge]:
+    limit = jobs[0].limit
+    if role == "bound":
+        yield Badge(word="upper bound", kind="role", note="An oracle or real held-out data, not a contender")
+    if role == "baseline":
+        yield Badge(word="baseline", kind="role", note="A floor or control, not a contender")
+    if limit is not None:
+        note = f"Run with --limit {limit}; never ranked with full results"
+        yield Badge(word=f"limited {limit}", kind="warn", note=note)
+    if FEATURES_ONLY_TAG in tags:
+        yield Badge(word="features only", kind="info", note="Only features exist; there are no samples to look at")
+    if len({(j.model_version, j.model_source_sha256) for j in jobs}) > 1:
+        yield Badge(word="mixed versions", kind="warn", note="Results come from more than one version of the model")
+    yield from _flags(jobs)
+
+
+def _flags(jobs: Sequence[JobRecord]) -> Iterable[Badge]:
+    scored = [j for j in jobs if j.ok]
+    for flag, n in sorted(Counter(f for j in scored for f in set(j.flags)).items()):
+        word = text.visible(flag, 32)
+        share = "" if n == len(scored) else f" {n}/{len(scored)}"
+        note = f"The task flagged this in {n} of {text.count(len(scored), 'result')}"
+        yield Badge(word=word + share, kind="flag", note=note)

@@ -1,0 +1,242 @@
+"""What a model page shows: the card, every score, and how to make them again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.leaderboard import cells, exhibits, lines, tables, text, whisker
+from bench.leaderboard.cells import Cell
+from bench.leaderboard.exhibits import Picture
+from bench.leaderboard.failures import Failure
+from bench.leaderboard.lines import Line
+from bench.leaderboard.records import JobRecord
+from bench.leaderboard.tables import Column, Cost
+from bench.leaderboard.task_view import DatasetView, TaskView
+from bench.registry import Registry
+
+STRIP_WIDTH = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One metric of the model on one dataset, among all other models."""
+
+    column: Column
+    cell: Cell
+    rank: str  # "2 of 9"
+    strip: str  # whisker on the wide axis
+    others: str  # ticks of the other models on the same axis
+    log: bool
+    repeats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """The scores of one line on one task and dataset, for one facet."""
+
+    task: TaskView
+    dataset: DatasetView
+    line: Line
+    facet: str
+    scores: tuple[Score, ...]
+    repeats: tuple[int, ...]
+    cost: Cost
+    command: str
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One line of a card; `href` only where it is a web address."""
+
+    name: str
+    value: str
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelView:
+    """One model at one size."""
+
+    name: str
+    slug: str
+    title: str
+    summary: str
+    badges: tuple[lines.Badge, ...]
+    facts: tuple[Fact, ...]
+    panels: tuple[Panel, ...]  # the headline of every task and dataset
+    facets: Mapping[tuple[str, str, str], tuple[Panel, ...]]  # (task, dataset, line) -> other facets
+    failures: tuple[Failure, ...]
+    environment: tuple[Fact, ...]
+    packages: tuple[tuple[str, str], ...]
+
+
+def build(
+    jobs: Sequence[JobRecord], tasks: Sequence[TaskView], failures: Sequence[Failure], registry: Registry
+) -> ModelView:
+    """The view of the model that `jobs` belong to."""
+    model = jobs[0].model
+    info = lines.card(jobs, registry)
+    shown = [lines.line(group, registry) for group in lines.by_line(jobs).values()]
+    panels = [
+        panel
+        for task in tasks
+        for dataset in task.datasets
+        for line in dataset.lines
+        if line.model == model
+        for panel in _panels(task, dataset, line)
+    ]
+    newest = max(jobs, key=lambda j: (j.ended_at.timestamp() if j.ended_at else 0.0, j.job_key))
+    facets: dict[tuple[str, str, str], tuple[Panel, ...]] = {}
+    for panel in (p for p in panels if p.facet):
+        key = facet_key(panel)
+        facets[key] = (*facets.get(key, ()), panel)
+    return ModelView(
+        name=text.visible(model, 80),
+        slug=text.slug(model),
+        title=text.visible(str(info.get("title") or model), 80),
+        summary=text.visible(str(info.get("summary") or ""), 1_000),
+        badges=tuple(dict.fromkeys(b for line in shown for b in line.badges if b.kind != "flag")),
+        facts=tuple(_facts(info, newest)),
+        panels=tuple(p for p in panels if not p.facet),
+        facets=facets,
+        failures=tuple(f for f in failures if f.model_slug == text.slug(model)),
+        environment=tuple(_environment(newest)),
+        packages=tuple((text.visible(str(k), 64), text.visible(str(v), 64)) for k, v in sorted(newest.packages.items())),
+    )
+
+
+def facet_key(panel: Panel) -> tuple[str, str, str]:
+    return panel.task.info.name, panel.dataset.name, str(panel.line.key)
+
+
+def _panels(task: TaskView, dataset: DatasetView, line: Line) -> list[Panel]:
+    jobs = tuple(dataset.jobs[line.key])
+    return [
+        Panel(
+            task=task,
+            dataset=dataset,
+            line=line,
+            facet=facet.facet,
+            scores=tuple(_score(c, facet.facet, dataset, line) for c in facet.table.columns),
+            repeats=tuple(j.repeat for j in jobs),
+            cost=tables.cost(jobs),
+            command=command(jobs),
+            pictures=() if facet.facet else tuple(_pictures(jobs, dataset)),
+        )
+        for facet in dataset.facets
+    ]
+
+
+def _pictures(jobs: Sequence[JobRecord], dataset: DatasetView) -> Iterable[Picture]:
+    for job, exhibit, _ in exhibits.images(jobs):
+        caption = text.visible(exhibit.caption or exhibit.name, 200)
+        label = f"Repeat {job.repeat}: {caption}"
+        found = exhibits.picture(job, exhibit, label=label, href="", alt=f"{caption}, {dataset.title}")
+        if found is not None:
+            yield found
+
+
+def _score(column: Column, facet: str, dataset: DatasetView, line: Line) -> Score:
+    name = column.metric.name
+    everyone = {other.key: dataset.estimate(other, name, facet) for other in dataset.lines}
+    mine = everyone[line.key]
+    axis, decimals = cells.axis_of(everyone.values()), cells.decimals_of(everyone.values())
+    means = [e.mean for key, e in everyone.items() if key != line.key and e.mean is not None]
+    strip = others = ""
+    if axis is not None:
+        others = whisker.ticks(axis, means, STRIP_WIDTH)
+        if mine.mean is not None:
+            strip = whisker.path(axis, mine.mean, mine.low, mine.high, STRIP_WIDTH)
+    records = [j.values.get(facet, {}).get(name) for j in dataset.jobs[line.key]]
+    texts = [
+        text.number(r.value, decimals)
+        if r is not None and r.value is not None
+        else "not measurable" if r is not None else (j.status if not j.ok else "not reported")
+        for r, j in zip(records, dataset.jobs[line.key], strict=True)
+    ]
+    return Score(
+        column=column,
+        cell=cells.present(mine, axis, decimals),
+        rank=_rank(column, line, dataset, facet),
+        strip=strip,
+        others=others,
+        log=bool(axis and axis.log),
+        repeats=tuple(text.visible(t, 24) for t in texts),
+    )
+
+
+def _rank(column: Column, line: Line, dataset: DatasetView, facet: str) -> str:
+    """Rank of the mean among full results of all models but upper bounds; "" where that means nothing."""
+    if column.metric.direction == "none" or line.limit is not None or line.role == "bound":
+        return ""
+    rivals = [o for o in dataset.lines if o.limit is None and o.role != "bound"]
+    marks = {
+        o.key: tables.goodness(column.metric, e.mean)
+        for o in rivals
+        if (e := dataset.estimate(o, column.metric.name, facet)).mean is not None
+    }
+    if line.key not in marks:
+        return ""
+    return f"{1 + sum(m > marks[line.key] for m in marks.values())} of {len(marks)}"
+
+
+def command(jobs: Sequence[JobRecord]) -> str:
+    """The command line that makes exactly these results again."""
+    first = jobs[0]
+    words = ["bench", "run", "--task", first.task, "--model", first.model, "--dataset", first.dataset]
+    words += ["--size", first.size, "--repeats", str(1 + max(j.repeat for j in jobs))]
+    words += ["--seed", str(first.suite_seed)]
+    if first.limit is not None:
+        words += ["--limit", str(first.limit)]
+    return text.visible(shlex.join([*words, "--force"]), 1_000)
+
+
+def _facts(info: Mapping[str, Any], newest: JobRecord) -> list[Fact]:
+    """Every field of the model card that says something."""
+    n = info.get("n_parameters")
+    rows = [
+        ("Name", newest.model),
+        ("Version", newest.model_version),
+        ("Families", ", ".join(lines.strings(info.get("families")))),
+        ("Parameters", f"{n:,}" if isinstance(n, int) else "not stated"),
+        ("Licence", str(info.get("license") or "not stated")),
+        ("Training data", ", ".join(lines.strings(info.get("training_data"))) or "not stated"),
+        ("Paper", str(info.get("paper") or "not stated")),
+        ("Web page", str(info.get("url") or "not stated")),
+        ("Constructor arguments", json.dumps(newest.model_params, sort_keys=True)),
+        ("Needs", ", ".join(lines.strings(info.get("requires"))) or "nothing beyond the bench"),
+        ("Tags", ", ".join(lines.strings(info.get("tags"))) or "none"),
+        ("Entry", str(info.get("entry") or "not stated")),
+        ("Resources", _resources(info.get("resources"))),
+        ("Source SHA-256", newest.model_source_sha256),
+    ]
+    return [
+        Fact(name=name, value=text.visible(value, 500), href=text.safe_url(value))
+        for name, value in rows
+        if value
+    ]
+
+
+def _resources(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {v}" for k, v in value.items())
+    return "as the task suggests" if value is None else str(value)
+
+
+def _environment(job: JobRecord) -> list[Fact]:
+    rows = [
+        ("Bench", job.bench_version),
+        ("Commit", job.git_sha + (" (with local changes)" if job.git_dirty else "")),
+        ("Python", job.python_version),
+        ("PyTorch", job.torch_version),
+        ("CUDA", job.cuda_version),
+        ("Platform", job.platform),
+        ("Device", job.device_name or job.device),
+        ("Run", job.run_id),
+    ]
+    return [Fact(name=name, value=text.visible(value, 300)) for name, value in rows if value]

@@ -1,0 +1,95 @@
+// Charts: drawn when they come into view, from the JSON beside them; the library is loaded once, then.
+(function () {
+  "use strict";
+  var plots = Array.prototype.slice.call(document.querySelectorAll("[data-plot]"));
+  var drawn = [];
+  var library = null;
+  if (!plots.length) return;
+
+  function load() {
+    if (!library) {
+      library = new Promise(function (resolve, reject) {
+        var script = document.createElement("script");
+        script.src = document.body.dataset.root + "assets/plotly.min.js";
+        script.onload = resolve;
+        script.onerror = reject;
+        document.head.append(script);
+      });
+    }
+    return library;
+  }
+
+  // "--name" anywhere in the JSON stands for the CSS variable of that name.
+  function themed(value, style) {
+    if (typeof value === "string" && value.slice(0, 2) === "--") return style.getPropertyValue(value).trim();
+    if (Array.isArray(value))
+      return value.map(function (item) {
+        return themed(item, style);
+      });
+    if (value && typeof value === "object") {
+      var copy = {};
+      Object.keys(value).forEach(function (key) {
+        copy[key] = themed(value[key], style);
+      });
+      return copy;
+    }
+    return value;
+  }
+
+  function axis(own, style) {
+    var line = style.getPropertyValue("--rule-plot").trim();
+    return Object.assign({ gridcolor: line, zerolinecolor: line, linecolor: line, ticks: "", automargin: true }, own);
+  }
+
+  function draw(place) {
+    var style = getComputedStyle(document.documentElement);
+    var spec = themed(JSON.parse(document.getElementById(place.dataset.plot).textContent), style);
+    var layout = Object.assign(
+      {
+        paper_bgcolor: "rgba(0,0,0,0)",
+        plot_bgcolor: "rgba(0,0,0,0)",
+        font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: style.getPropertyValue("--ink").trim() },
+        margin: { l: 60, r: 20, t: 16, b: 52 },
+        legend: { orientation: "h", y: 1.08, x: 0 },
+        hovermode: "closest",
+        height: 440,
+      },
+      spec.layout
+    );
+    layout.xaxis = axis(layout.xaxis, style);
+    layout.yaxis = axis(layout.yaxis, style);
+    place.replaceChildren();
+    return window.Plotly.newPlot(place, spec.data, layout, { responsive: true, displaylogo: false, displayModeBar: "hover" });
+  }
+
+  function open(place) {
+    place.querySelector(".wait").textContent = "Drawing the chart…";
+    load().then(
+      function () {
+        drawn.push(place);
+        return draw(place);
+      },
+      function () {
+        place.querySelector(".wait").textContent = "The chart library could not be loaded; the table below has the same numbers.";
+      }
+    );
+  }
+
+  var watcher = new IntersectionObserver(
+    function (entries) {
+      entries.forEach(function (entry) {
+        if (!entry.isIntersecting) return;
+        watcher.unobserve(entry.target);
+        open(entry.target);
+      });
+    },
+    { rootMargin: "200px" }
+  );
+  plots.forEach(function (place) {
+    place.querySelector(".wait").textContent = "The chart appears here.";
+    watcher.observe(place);
+  });
+  document.addEventListener("bench:theme", function () {
+    drawn.forEach(draw);
+  });
+})();

@@ -1,0 +1,109 @@
+// Sorting: every column head becomes a button; numbers sort as numbers, cells without a value come last in
+// both directions, equal rows keep their order, pinned rows stay on top.
+(function () {
+  "use strict";
+  var Bench = (window.Bench = window.Bench || {});
+  var tables = Array.prototype.map.call(document.querySelectorAll("table.board"), prepare);
+
+  function prepare(table) {
+    var heads = Array.prototype.slice.call(table.tHead.rows[table.tHead.rows.length - 1].cells);
+    var body = table.tBodies[table.tBodies.length - 1];
+    var sorted = table.querySelector("th[aria-sort]");
+    heads.forEach(function (head) {
+      var label = head.querySelector(".h");
+      var button = document.createElement("button");
+      button.type = "button";
+      button.className = "h";
+      button.append.apply(button, label.childNodes);
+      label.replaceWith(button);
+      button.addEventListener("click", function () {
+        Bench.state.set({ sort: next(head) });
+      });
+    });
+    return {
+      table: table,
+      heads: heads,
+      body: body,
+      original: Array.prototype.slice.call(body.rows),
+      first: sorted ? { key: sorted.dataset.key, order: sorted.getAttribute("aria-sort") } : null,
+    };
+  }
+
+  // First click: best first (names: A first); second click: the other way round.
+  function next(head) {
+    var best = bestFirst(head) === "descending" ? "-" : "";
+    var other = best ? "" : "-";
+    var order = head.getAttribute("aria-sort");
+    var now = order ? (order === "descending" ? "-" : "") : null;
+    return (now === best ? other : best) + head.dataset.key;
+  }
+
+  function bestFirst(head) {
+    return head.dataset.better === "max" && !head.dataset.target ? "descending" : "ascending";
+  }
+
+  function numberOf(cell, target) {
+    var text = cell.dataset.v;
+    if (text === undefined) return NaN;
+    return target === undefined ? Number(text) : Math.abs(Number(text) - Number(target));
+  }
+
+  function sort(entry, index, descending) {
+    var head = entry.heads[index];
+    var sign = descending ? -1 : 1;
+    var keyed;
+    if (head.dataset.type === "text") {
+      var collator = new Intl.Collator("en", { numeric: true });
+      keyed = entry.original.map(function (row) {
+        return { row: row, value: row.cells[index].textContent };
+      });
+      keyed.sort(function (a, b) {
+        return sign * collator.compare(a.value, b.value);
+      });
+    } else {
+      keyed = entry.original.map(function (row) {
+        return { row: row, value: numberOf(row.cells[index], head.dataset.target) };
+      });
+      keyed.sort(function (a, b) {
+        var noA = a.value !== a.value;
+        var noB = b.value !== b.value;
+        if (noA || noB) return noA - noB;
+        return sign * (a.value - b.value);
+      });
+    }
+    return keyed.map(function (item) {
+      return item.row;
+    });
+  }
+
+  function show(entry) {
+    var wanted = Bench.state.get("sort");
+    var descending = wanted.charAt(0) === "-";
+    var key = descending ? wanted.slice(1) : wanted;
+    var index = entry.heads.findIndex(function (head) {
+      return head.dataset.key === key;
+    });
+    var rows = index < 0 ? entry.original : sort(entry, index, descending);
+    if (entry.shown === rows) return;
+    entry.shown = rows;
+    entry.body.replaceChildren.apply(entry.body, rows);
+    entry.heads.forEach(function (head, i) {
+      var order = null;
+      if (index < 0 && entry.first && head.dataset.key === entry.first.key) order = entry.first.order;
+      if (i === index) order = descending ? "descending" : "ascending";
+      if (order) head.setAttribute("aria-sort", order);
+      else head.removeAttribute("aria-sort");
+    });
+  }
+
+  var last = null;
+  if (tables.length)
+    Bench.state.listen(function () {
+      var wanted = Bench.state.get("sort");
+      if (wanted === last) return;
+      var quiet = last === null;
+      last = wanted;
+      tables.forEach(show);
+      if (!quiet) Bench.announce(wanted ? "Sorted by " + wanted.replace(/^-/, "") : "Original order");
+    });
+})();

@@ -1,0 +1,76 @@
+"""Whiskers: a mean and its interval on a small axis that a whole column shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+WIDTH, HEIGHT, MARGIN = 60, 9, 3
+LOG_RANGE = 100.0  # a positive column wider than this gets a logarithmic axis
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A shared horizontal axis from `low` to `high`, linear or logarithmic."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def x(self, value: float, width: float = WIDTH) -> float:
+        """The position of `value` in pixels, kept inside the drawing."""
+        span = width - 2 * MARGIN
+        low, high = (math.log(self.low), math.log(self.high)) if self.log else (self.low, self.high)
+        if high <= low:
+            return width / 2
+        at = value
+        if self.log:
+            at = math.log(max(value, self.low))
+        return MARGIN + span * min(1.0, max(0.0, (at - low) / (high - low)))
+
+
+def axis_for(points: Iterable[float], ends: Iterable[float] = ()) -> Axis | None:
+    """An axis that shows all means, and interval ends as far as they do not dwarf the means."""
+    values = [v for v in points if math.isfinite(v)]
+    if not values:
+        return None
+    low, high = min(values), max(values)
+    if low > 0 and high / low > LOG_RANGE:
+        return Axis(low / 1.2, high * 1.2, log=True)
+    room = (high - low) * 0.3
+    inside = [e for e in ends if math.isfinite(e)]
+    if room == 0:  # all means are equal: the intervals set the scale
+        return Axis(min([low, *inside]), max([high, *inside]))
+    return Axis(max(low - room, min([low, *inside])), min(high + room, max([high, *inside])))
+
+
+def path(axis: Axis, mean: float, low: float | None, high: float | None, width: int = WIDTH) -> str:
+    """SVG path: the interval as a line with end caps (no cap where it leaves the axis), the mean as a bar."""
+    middle = (HEIGHT + 1) // 2
+    at = _px(axis.x(mean, width))
+    bar = f"M{at} 1v{HEIGHT - 1}"
+    if low is None or high is None:
+        return bar
+    left, right = _px(axis.x(low, width)), _px(axis.x(high, width))
+    line = f"M{left} {middle}H{right}"
+    caps = ""
+    if not _outside(axis, low):
+        caps += f"M{left} 3v4"
+    if not _outside(axis, high):
+        caps += f"M{right} 3v4"
+    return line + caps + bar
+
+
+def ticks(axis: Axis, values: Iterable[float], width: int) -> str:
+    """SVG path of thin ticks, one per value."""
+    return "".join(f"M{_px(axis.x(v, width))} 2v{HEIGHT - 3}" for v in values)
+
+
+def _outside(axis: Axis, value: float) -> bool:
+    tolerance = 1e-9 * max(abs(axis.low), abs(axis.high))
+    return value < axis.low - tolerance or value > axis.high + tolerance
+
+
+def _px(x: float) -> str:
+    return f"{x:.1f}".rstrip("0").rstrip(".")
