@@ -35,6 +35,7 @@ class Selection:
     limit: int | None = None
     timeout_s: float | None = None
     memory_mb: int | None = None
+    gpus: int = 0  # how many the run may use
     force: bool = False
     retry_failed: bool = False
     resume: bool = True
@@ -74,6 +75,7 @@ class PlannedJob:
     reason: str
     attempt: int
     artifact_sha256: str = ""
+    is_stored: bool = False  # a skip that the store knows of already, with the same reason
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -89,6 +91,10 @@ class Plan:
     """All planned jobs in the order in which they will be started."""
 
     jobs: tuple[PlannedJob, ...]
+
+    def is_done(self) -> bool:
+        """Whether the store holds everything already."""
+        return all(j.action == "cached" or j.is_stored for j in self.jobs)
 
     def with_action(self, *actions: Action) -> list[PlannedJob]:
         return [j for j in self.jobs if j.action in actions]
@@ -144,7 +150,7 @@ class _Planner:
         old = self._by_key.get(job.key)
         action, reason = _decide(job, task.info, old, self._by_cell.get(_cell(job), []), self._selection)
         if action in ("run", "rescore"):
-            gap = self._gaps.of(task.info, model.info, dataset.info)
+            gap = self._gaps.of(task.info, model.info, dataset.info) or _gpu_gap(job, self._selection)
             action, reason = ("skip", gap) if gap else (action, reason)
         return PlannedJob(
             job=job,
@@ -156,7 +162,15 @@ class _Planner:
             reason=reason,
             attempt=(old.attempts if old else 0) + 1,
             artifact_sha256=old.artifact_sha256 if old else "",
+            is_stored=old is not None and (old.status, old.error_message) == ("skipped", reason),
         )
+
+
+def _gpu_gap(job: Job, selection: Selection) -> str:
+    needed = job.resources.gpus
+    if needed <= selection.gpus:
+        return ""
+    return f"needs {needed:g} GPU; this run may use {selection.gpus or 'none'} (see --device)"
 
 
 def _cell(item: Past | Job) -> tuple[str, ...]:

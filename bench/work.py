@@ -48,6 +48,9 @@ class WorkOrder:
     log_path: str
     artifact_dir: str = ""  # for ("score",): where the finished artifact lies
     artifact_sha256: str = ""
+    audit_writes: bool = (
+        False  # let collect note files opened for writing outside its folders (`bench check`)
+    )
     search_path: tuple[str, ...] = ()  # put on sys.path before anything is imported (submission folders)
 
 

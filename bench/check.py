@@ -1,0 +1,176 @@
+"""The contract check of a model: three tiny jobs in isolated processes, one verdict per clause."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.engine import Engine, make_engine
+from bench.errors import UsageError
+from bench.plan import PlannedJob, Selection, make_plan
+from bench.registry import Registered, Registry, missing_module
+from bench.runner import cache_dir, resolve_device
+from bench.spec import ModelInfo, TaskInfo
+from bench.work import Outcome, WorkOrder
+
+TIMEOUT_S = 120.0
+DETERMINISTIC = "deterministic"  # tag of models that give the same output for every seed, by design
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """One line of the report."""
+
+    name: str
+    passed: bool
+    detail: str
+
+
+def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
+    """Check model `name` for each of its families; yields results as they are known."""
+    model = registry.models[name]
+    yield CheckResult(name="card", passed=True, detail=f"{name} {model.info.version} from {model.origin}")
+    for module in model.info.requires:
+        if importlib.util.find_spec(module) is None:
+            yield CheckResult(name="requirements", passed=False, detail=str(missing_module(module, name)))
+            return
+    for family in model.info.families:
+        task = _tiny_task(registry, family)
+        if task is None:
+            yield CheckResult(
+                name=family, passed=False, detail=f"no task of family {family!r} has a tiny size"
+            )
+        else:
+            yield from _check_family(registry, model, task)
+
+
+def _tiny_task(registry: Registry, family: str) -> TaskInfo | None:
+    tasks = [t.info for _, t in sorted(registry.tasks.items()) if t.info.family == family]
+    return next((t for t in tasks if "tiny" in t.sizes), None)
+
+
+def _check_family(registry: Registry, model: Registered[ModelInfo], task: TaskInfo) -> Iterator[CheckResult]:
+    """Twice the same unit and once another seed: that is all the contract needs."""
+    first, other = _two_units(registry, model.info.name, task)
+    engine = make_engine("local", workers=1, gpus=resolve_device("auto")[1])
+    with tempfile.TemporaryDirectory(prefix="bench-check-") as folder:
+        try:
+            outcome = _run(engine, first, Path(folder, "first"))
+            yield _ran(task, outcome)
+            if outcome.status != "ok":
+                return
+            yield _stays_inside(task, outcome)
+            yield _same_seed(task, outcome, _run(engine, first, Path(folder, "again")))
+            yield _other_seed(task, model.info, outcome, _run(engine, other, Path(folder, "other")))
+            yield _usage(task, outcome)
+        finally:
+            engine.shutdown(kill=True)
+
+
+def _two_units(registry: Registry, name: str, task: TaskInfo) -> tuple[PlannedJob, PlannedJob]:
+    selection = Selection(
+        tasks=(task.name,),
+        models=(name,),
+        size="tiny",
+        repeats=2,
+        timeout_s=TIMEOUT_S,
+        force=True,
+        gpus=len(resolve_device("auto")[1]),
+    )
+    jobs = make_plan(registry, selection, past=()).jobs
+    dataset = jobs[0].job.dataset
+    first, other = (j for j in jobs if j.job.dataset == dataset)
+    if first.action == "skip":
+        raise UsageError(f"cannot check {name}: {first.reason}")
+    return first, other
+
+
+def _run(engine: Engine, planned: PlannedJob, folder: Path) -> Outcome:
+    folder.mkdir()
+    info = planned.task.info
+    order = WorkOrder(
+        job=planned.job,
+        unit=planned.unit,
+        stages=("collect", "score"),
+        attempt=1,
+        model=planned.model.source,
+        task_entry=planned.task.source.entry,
+        metrics=tuple(m.name for m in info.metrics),
+        requires=(*planned.model.info.requires, *planned.dataset.info.requires, *info.requires),
+        device=resolve_device("auto")[0],
+        work_dir=str(folder / "work"),
+        cache_dir=str(cache_dir()),
+        log_path=str(folder / "log"),
+        search_path=planned.model.search_path,
+        audit_writes=True,
+    )
+    os.mkdir(order.work_dir)
+    outcome = engine.submit(order).result()
+    if outcome.status != "ok":
+        outcome = dataclasses.replace(outcome, traceback=_log_tail(folder / "log", outcome.traceback))
+    return outcome
+
+
+def _log_tail(log: Path, traceback: str) -> str:
+    if traceback:
+        return traceback
+    text = log.read_text(errors="replace") if log.exists() else ""
+    return "\n".join(text.splitlines()[-20:])
+
+
+def _ran(task: TaskInfo, outcome: Outcome) -> CheckResult:
+    if outcome.status == "ok":
+        measured = sum(row.facet == "" for row in outcome.rows)
+        detail = f"artifact accepted, {measured} metrics computed"
+    else:
+        detail = (
+            f"{outcome.status} in {outcome.stage or 'start'}: {outcome.error_type} {outcome.error_message}"
+        )
+        detail += "\n" + outcome.traceback if outcome.traceback else ""
+    return CheckResult(name=f"{task.name} runs", passed=outcome.status == "ok", detail=detail)
+
+
+def _stays_inside(task: TaskInfo, outcome: Outcome) -> CheckResult:
+    outside = json.loads(str(outcome.notes.get("writes_outside", "[]")))
+    detail = "no file written outside the job's folders"
+    if outside:
+        detail = "files written outside artifact_dir and cache_dir: " + ", ".join(outside[:5])
+    return CheckResult(name=f"{task.name} stays inside", passed=not outside, detail=detail)
+
+
+def _same_seed(task: TaskInfo, first: Outcome, again: Outcome) -> CheckResult:
+    name = f"{task.name} repeats"
+    if again.status != "ok":
+        return CheckResult(name=name, passed=False, detail=f"the second run ended with {again.status}")
+    same = first.artifact_sha256 == again.artifact_sha256
+    detail = (
+        "same seed, same output" if same else "same seed, different output: draw all randomness from `seed`"
+    )
+    return CheckResult(name=name, passed=same, detail=detail)
+
+
+def _other_seed(task: TaskInfo, model: ModelInfo, first: Outcome, other: Outcome) -> CheckResult:
+    name = f"{task.name} varies"
+    if other.status != "ok":
+        return CheckResult(
+            name=name, passed=False, detail=f"with another seed the run ended with {other.status}"
+        )
+    if first.artifact_sha256 != other.artifact_sha256:
+        return CheckResult(name=name, passed=True, detail="another seed, another output")
+    if DETERMINISTIC in model.tags:
+        return CheckResult(name=name, passed=True, detail="same output for every seed, as its tag says")
+    detail = f"another seed, same output: use `seed`, or tag the model {DETERMINISTIC!r} if that is meant"
+    return CheckResult(name=name, passed=False, detail=detail)
+
+
+def _usage(task: TaskInfo, outcome: Outcome) -> CheckResult:
+    memory = f"{outcome.peak_rss_mb:.0f} MB" if outcome.peak_rss_mb is not None else "unknown memory"
+    return CheckResult(
+        name=f"{task.name} uses", passed=True, detail=f"{outcome.duration_s:.2f} s, {memory} on tiny data"
+    )

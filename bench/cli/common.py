@@ -1,0 +1,64 @@
+"""What several verbs share: option types, the registry with submissions, tables on the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from bench.registry import Registry
+
+ResultsDir = Annotated[
+    Path, typer.Option("--results", "--out", envvar="BENCH_RESULTS", help="Folder of the results store.")
+]
+SubmissionsDir = Annotated[
+    Path, typer.Option("--submissions", envvar="BENCH_SUBMISSIONS", help="Folder of submitted models.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+DEFAULT_RESULTS = Path("results")
+DEFAULT_SITE = Path("site")
+DEFAULT_SUBMISSIONS = Path("submissions")
+
+
+def full_registry(submissions: Path = DEFAULT_SUBMISSIONS, models: Iterable[str] = ()) -> Registry:
+    """Everything that has a name here: built in, installed, submitted, and given as a path."""
+    from bench import registry as registries
+    from bench import submissions as submitted
+
+    registry = registries.load()
+    submitted.add_folder(registry, submissions)
+    for text in models:
+        if submitted.is_path(text):
+            registry.add(submitted.from_path(text))
+    return registry
+
+
+def warn(registry: Registry) -> None:
+    """One line on stderr for each registration that could not be used."""
+    from bench.progress import printable
+
+    for warning in registry.warnings:
+        typer.echo(f"warning: {printable(warning, 400)}", err=True)
+
+
+def show_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Columns as wide as their content; the last one is cut to the terminal, never wrapped."""
+    from shutil import get_terminal_size
+
+    from bench.progress import printable
+
+    cells = [[printable(str(c), 10_000) for c in row] for row in (head, *rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    width = get_terminal_size((120, 24)).columns
+    for row in cells:
+        line = "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        typer.echo(line if len(line) <= width else line[: width - 1] + "…")
+
+
+def show_json(value: Any) -> None:
+    """`value` as indented JSON on stdout."""
+    typer.echo(json.dumps(value, indent=2, sort_keys=True, default=str))

@@ -1,0 +1,209 @@
+"""One run from selection to exit code: plan, check the ground, run, compact, report.
+
+The command line and Python callers share this; nothing here parses options.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from bench import plan as plans
+from bench.coordinator import Coordinator, Summary
+from bench.errors import UsageError
+from bench.plan import Plan, Selection
+from bench.progress import Style, make_reporter
+from bench.registry import Registry
+
+if TYPE_CHECKING:
+    from bench.engine import Engine
+    from bench.store import Store
+
+EngineName = Literal["local", "inline"]
+SITE_EVERY_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How to run, as opposed to what."""
+
+    results: Path = Path("results")
+    engine: EngineName = "local"
+    workers: int | None = None  # None: one per core, or per GPU share
+    device: str = "auto"
+    progress: Style = "auto"
+    fail_fast: bool = False
+    allow_failures: bool = False
+    samples: Literal["none", "scores"] = "scores"
+    anonymous: bool = False
+    min_free_mb: int = 512
+    site: Path | None = None  # rebuilt while results arrive
+    submissions: Path = field(default_factory=lambda: Path("submissions"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A plan and the store it was made against."""
+
+    plan: Plan
+    store: Store
+    past: Sequence[plans.Past]
+
+
+def prepare(registry: Registry, selection: Selection, settings: Settings) -> Prepared:
+    """Open the store, check it can be written, and plan against what it holds."""
+    from bench.store import Store
+
+    store = Store.open(settings.results, create=True)
+    store.probe(min_free_mb=settings.min_free_mb)
+    past = store.history()
+    return Prepared(plan=plans.make_plan(registry, selection, past), store=store, past=past)
+
+
+def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summary:
+    """Run what the plan says and leave the store compacted."""
+    from bench.engine import make_engine
+
+    prepared.store.touch([p.job.key for p in prepared.plan.with_action("cached")])
+    if prepared.plan.is_done():
+        return _nothing_to_do(prepared.plan)
+    device, gpus = resolve_device(settings.device)
+    reporter = make_reporter(settings.progress)
+    for notice in prepared.plan.notices():
+        reporter.note(notice)
+    if settings.engine == "inline":
+        reporter.note("engine inline: models run in this process, without isolation or limits")
+    engine: Engine = make_engine(
+        settings.engine, workers=settings.workers, gpus=gpus, on_progress=reporter.step
+    )
+    writer = prepared.store.start_run(
+        argv=argv,
+        settings=_plain(settings),
+        plan=[{"job": p.job.key, "action": p.action, "reason": p.reason} for p in prepared.plan.jobs],
+        anonymous=settings.anonymous,
+        engine=settings.engine,
+        keep_samples=settings.samples == "scores",
+    )
+    with LiveSite(settings) as live:
+        coordinator = Coordinator(
+            store=prepared.store,
+            writer=writer,
+            engine=engine,
+            reporter=reporter,
+            cache_dir=cache_dir(),
+            expected=plans.expected_seconds(prepared.past),
+            device=device,
+            fail_fast=settings.fail_fast,
+            on_stored=live.refresh,
+        )
+        summary = coordinator.run(prepared.plan)
+    if settings.allow_failures and summary.exit_code == 1:
+        summary.exit_code = 0
+    writer.close(exit_code=summary.exit_code)
+    return summary
+
+
+def _nothing_to_do(plan: Plan) -> Summary:
+    summary = Summary()
+    summary.counts["skipped"] = len(plan.with_action("skip"))
+    for planned in plan.with_action("cached"):
+        failed = planned.reason != "cached"
+        summary.failed_before += failed
+        summary.counts["cached"] += not failed
+    summary.exit_code = 1 if summary.failed_before else 0
+    return summary
+
+
+def resolve_device(device: str) -> tuple[str, tuple[str, ...]]:
+    """The kind of device ("cpu" or "cuda") and the GPUs that jobs may use.
+
+    "auto" takes CUDA where there is one; asking for a device that is absent is a `UsageError`.
+    """
+    from bench.engine.devices import visible_gpus
+
+    if device == "cpu":
+        return "cpu", ()
+    gpus = visible_gpus()
+    if device == "auto":
+        return ("cuda" if gpus else "cpu"), gpus
+    name, _, indices = device.partition(":")
+    if name != "cuda":
+        raise UsageError(f"device {device!r} is unknown; use auto, cpu, cuda or cuda:0,1")
+    if not gpus:
+        raise UsageError(
+            f"device {device!r} was asked for, but there is no CUDA GPU; use --device auto or cpu"
+        )
+    wanted = [index for index in indices.split(",") if index]
+    for index in wanted:
+        if not index.isdigit() or int(index) >= len(gpus):
+            raise UsageError(f"device {device!r}: there is no GPU {index!r}; this machine has {len(gpus)}")
+    return "cuda", tuple(gpus[int(index)] for index in wanted) or gpus
+
+
+def cache_dir() -> Path:
+    """Where derived data that can be made again is kept: BENCH_CACHE or the platform's cache folder."""
+    explicit = os.environ.get("BENCH_CACHE")
+    if explicit:
+        return Path(explicit)
+    if platform.system() == "Darwin":
+        return Path.home() / "Library" / "Caches" / "generative-bench"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "generative-bench"
+
+
+class LiveSite:
+    """Rebuilds the site in a process of low priority while results arrive, and once at the end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._last = time.monotonic()
+
+    def __enter__(self) -> LiveSite:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        if self._process is not None:
+            self._process.wait()
+
+    def refresh(self) -> None:
+        """Start a rebuild if the last one is over and a minute old."""
+        due = time.monotonic() - self._last > SITE_EVERY_S
+        busy = self._process is not None and self._process.poll() is None
+        if self._settings.site is None or busy or not due:
+            return
+        self._last = time.monotonic()
+        self._process = subprocess.Popen(
+            self._command(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=_lower_priority,
+        )
+
+    def _command(self) -> list[str]:
+        return [
+            *(sys.executable, "-m", "bench", "site"),
+            *("--results", str(self._settings.results), "--out", str(self._settings.site)),
+            *("--submissions", str(self._settings.submissions)),
+        ]
+
+
+def _lower_priority() -> None:
+    os.nice(10)
+
+
+def _plain(settings: Settings) -> dict[str, Any]:
+    """The settings as JSON: paths become text."""
+
+    return {
+        name: str(value) if isinstance(value := getattr(settings, name), Path) else value
+        for name in Settings.__dataclass_fields__
+    }

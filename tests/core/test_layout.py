@@ -1,0 +1,116 @@
+"""The shape of the tree: one import package, three linked folders, arrows that go one way."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINKED = ("metrics", "datasets", "leaderboard")
+HEAVY = ("torch", "pandas", "pyarrow", "rdkit", "sklearn", "plotly", "numpy", "scipy")
+
+
+def python(code: str, cwd: Path = ROOT, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, env={**os.environ, **environ}
+    )
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_linked_folders_are_reached_through_links_and_have_no_init(name: str) -> None:
+    link = ROOT / "bench" / name
+    assert link.is_symlink()
+    assert os.readlink(link) == f"../{name}"
+    assert not (ROOT / name / "__init__.py").exists()
+
+
+def test_an_installed_package_named_datasets_wins_over_our_folder(tmp_path: Path) -> None:
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "__init__.py").write_text("whose = 'theirs'\n")
+    done = python("import datasets; print(datasets.whose)", PYTHONPATH=str(tmp_path))
+    assert done.stdout.strip() == "theirs", done.stderr
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import bench",
+        "import bench.registry; bench.registry.load()",
+        "import bench.cli.app",
+        *(f"import sys; sys.argv = ['bench', 'list', '{kind}']; import bench.cli.app as a; a.app(standalone_mode=False)"
+          for kind in ("models", "tasks", "datasets", "suites")),
+        "import sys; sys.argv = ['bench', 'run', '--help']; import bench.cli.app as a; a.app(standalone_mode=False)",
+    ],
+)  # fmt: skip
+def test_listing_and_help_load_nothing_heavy(code: str) -> None:
+    done = python(f"{code}\nimport sys\nprint('HEAVY', [m for m in {HEAVY!r} if m in sys.modules])")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def imports_of(file: Path) -> set[str]:
+    """Modules of ours that `file` imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{a.name}" for a in node.names}
+    return {n for n in names if n == "bench" or n.startswith("bench.")}
+
+
+ARROWS = {
+    "metrics": ("bench.metrics",),
+    "datasets": ("bench.datasets", "bench.errors"),
+    "bench/adapters": ("bench.adapters", "bench.spec", "bench.errors"),
+    "bench/models": ("bench.models", "bench.adapters", "bench.spec", "bench.errors"),
+    "bench/tasks": (
+        "bench.tasks", "bench.metrics", "bench.datasets", "bench.adapters", "bench.spec", "bench.errors",
+        "bench.artifacts",
+    ),
+    "bench/stats": ("bench.stats",),
+    "leaderboard": (
+        "bench.leaderboard", "bench.store", "bench.stats", "bench.registry", "bench.spec", "bench.schema",
+        "bench.errors", "bench.work",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", ARROWS)
+def test_arrows_go_one_way(folder: str) -> None:
+    files = [f for f in (ROOT / folder).rglob("*.py") if "__pycache__" not in f.parts]
+    assert files
+    allowed = ARROWS[folder]
+    wrong = {
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files
+        for name in imports_of(file)
+        if not any(name == a or name.startswith(a + ".") for a in allowed)
+    }
+    assert not wrong
+
+
+def test_the_core_reaches_tasks_and_models_through_the_registry_only() -> None:
+    core = [f for f in (ROOT / "bench").glob("*.py")] + list((ROOT / "bench" / "engine").glob("*.py"))
+    wrong = {
+        f"{file.name}: {name}"
+        for file in core
+        for name in imports_of(file)
+        if name.startswith(("bench.tasks", "bench.models", "bench.metrics", "bench.datasets"))
+    }
+    assert not wrong
+
+
+def test_no_module_is_named_like_one_of_the_standard_library() -> None:
+    files = [f for top in ("bench", *LINKED) for f in (ROOT / top).rglob("*.py")]
+    clashes = {str(f.relative_to(ROOT)) for f in files if f.stem in {"site", "queue", "statistics", "random"}}
+    assert not clashes
+
+
+def test_files_stay_small() -> None:
+    files = [f for top in ("bench", *LINKED) for f in (ROOT / top).rglob("*.py")]
+    long = {str(f.relative_to(ROOT)): n for f in files if (n := len(f.read_text().splitlines())) > 400}
+    assert not long
