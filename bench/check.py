@@ -80,7 +80,6 @@ def _two_units(registry: Registry, name: str, task: TaskInfo) -> tuple[PlannedJo
         size="tiny",
         repeats=2,
         timeout_s=TIMEOUT_S,
-        force=True,
         gpus=len(resolve_device("auto")[1]),
     )
     jobs = make_plan(registry, selection, past=()).jobs

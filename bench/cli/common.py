@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,14 @@ import typer
 
 if TYPE_CHECKING:
     from bench.registry import Registry
+
+
+class ProgressName(StrEnum):
+    auto = "auto"
+    plain = "plain"
+    json = "json"
+    none = "none"
+
 
 ResultsDir = Annotated[
     Path, typer.Option("--results", "--out", envvar="BENCH_RESULTS", help="Folder of the results store.")

@@ -14,6 +14,7 @@ import typer
 from bench.cli.common import (
     DEFAULT_RESULTS,
     DEFAULT_SUBMISSIONS,
+    ProgressName,
     ResultsDir,
     SubmissionsDir,
     full_registry,
@@ -31,13 +32,6 @@ class SizeName(StrEnum):
     tiny = "tiny"
     small = "small"
     full = "full"
-
-
-class ProgressName(StrEnum):
-    auto = "auto"
-    plain = "plain"
-    json = "json"
-    none = "none"
 
 
 class EngineChoice(StrEnum):
