@@ -176,7 +176,7 @@ def clustered(
         raise ValueError(f"one cluster id per sample: got {names.shape} for {values.shape}")
     probability(confidence, "confidence")
     member = np.unique(names, return_inverse=True)[1].ravel()
-    sums, sizes = np.bincount(member, weights=values), np.bincount(member).astype(np.float64)
+    sums, sizes = (np.bincount(member, weights=w).astype(np.float64) for w in (values, None))
     point = math.fsum(values) / values.size
     if sums.size == 1:
         return Interval(point, None, None, "none")
