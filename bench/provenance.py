@@ -5,6 +5,7 @@ Nothing heavy is imported (torch's versions are read from its files) and no envi
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -13,7 +14,7 @@ import platform
 import re
 import socket
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def collect(argv: Sequence[str]) -> Provenance:
         platform=f"{platform.system()}-{platform.release()}-{platform.machine()}",
         torch_version=packages.get("torch", ""),
         cuda_version=torch_cuda_version(),
-        packages=canonical_json(packages),
+        packages=canonical_json(dict(packages)),
         argv_sha256=digest(list(argv)),
     )
 
@@ -71,13 +72,15 @@ def environment(*, anonymous: bool = False, facts: Provenance | None = None) -> 
     return machine | known
 
 
-def installed_packages() -> dict[str, str]:
+@functools.cache
+def installed_packages() -> Mapping[str, str]:
     """Name and version of every installed distribution; of two with one name, the one that is imported."""
     found: dict[str, str] = {}
     for distribution in importlib.metadata.distributions():
-        name = distribution.metadata["Name"]
+        card = distribution.metadata  # parsed anew at each access
+        name = card["Name"]
         if name:
-            found.setdefault(name.lower(), distribution.version)
+            found.setdefault(name.lower(), card["Version"])
     return found
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from bench.schema import TABLES
 from bench.store import atomic, locking
 from bench.store.layout import Layout
-from bench.store.reading import REPLACES, BadFile, compact_files, data_files, distinct, read_file
+from bench.store.reading import REPLACES, BadFile, compact_files, distinct, part_files, read_file
 
 SETTLED_ROWS = 100_000  # a compact file of this many rows is left alone: rewriting it would cost too much
 _LOCK_S = 600.0
@@ -41,9 +41,8 @@ def compact(layout: Layout) -> int:
 
 def _compact_table(layout: Layout, table: str) -> int:
     _finish_earlier(layout, table)
-    contents = {
-        path: content for path in data_files(layout, table) if (content := _open(path, table)) is not None
-    }
+    paths = part_files(layout, table) + compact_files(layout, table)
+    contents = {path: content for path in paths if (content := _open(path, table)) is not None}
     small = {p: c for p, c in contents.items() if p.parent != layout.compact or c.num_rows < SETTLED_ROWS}
     if len(small) < 2:
         return 0

@@ -42,16 +42,13 @@ class Loaded:
     bad: list[BadFile] = field(default_factory=list)
 
 
-def data_files(layout: Layout, table: str) -> list[Path]:
-    """The visible files of `table`, oldest first.
-
-    Parts are listed before compact files: a compaction that ends in between is then seen twice, not never.
-    """
-    parts = _visible(layout.parts(table), "*")
-    return parts + compact_files(layout, table)
+def part_files(layout: Layout, table: str) -> list[Path]:
+    """What runs wrote, oldest first."""
+    return _visible(layout.parts(table), "*")
 
 
 def compact_files(layout: Layout, table: str) -> list[Path]:
+    """What compactions wrote."""
     return _visible(layout.compact, f"{table}.*")
 
 
@@ -62,21 +59,21 @@ def _visible(folder: Path, pattern: str) -> list[Path]:
 def load(layout: Layout, table: str, columns: Iterable[str] | None = None, *, extra: bool = False) -> Loaded:
     """Read every file of `table`; `columns` and `extra` as in `read_file`.
 
-    A compaction may replace files meanwhile: the listing is repeated until nothing vanished during it.
+    A compaction may replace files meanwhile: all is repeated until nothing vanished and no compact file
+    appeared, whatever a listing of a changing folder shows.
     """
     for _ in range(_RETRIES):
-        files = data_files(layout, table)
-        before = compact_files(layout, table)
+        parts, compacted = part_files(layout, table), compact_files(layout, table)
         loaded = Loaded()
         try:
-            for path in files:
+            for path in parts + compacted:
                 try:
                     loaded.tables[path] = read_file(path, table, columns, extra=extra)
                 except BadFile as bad:
                     loaded.bad.append(bad)
         except FileNotFoundError:
             continue
-        if before == compact_files(layout, table):
+        if compacted == compact_files(layout, table):
             return loaded
     raise StoreError(
         f"{layout.root} changes faster than it can be read; is something compacting it all the time?"

@@ -24,8 +24,8 @@ from bench.store.layout import Layout
 from bench.store.samples import store_samples
 from bench.work import Outcome
 
-MAX_JOBS = 50  # rows are written when so many outcomes wait,
-QUIET_S = 0.5  # and at once if the last write was longer ago than this
+MAX_JOBS = 50  # rows are written when so many outcomes wait, and at once if the last write was long ago:
+QUIET_S, QUIET_SHARE = 0.5, 4.0  # so many seconds, or so many times what it took
 RUN_LOCK_S = 30 * 86_400.0
 
 
@@ -56,7 +56,7 @@ class RunWriter:
         self._description = {"run_id": run.run_id, **description, "start": _now(), "end": None}
         self._pending: list[tuple[pa.RecordBatch, pa.RecordBatch]] = []
         self._sequence = 0
-        self._written_at = float("-inf")
+        self._quiet_until = float("-inf")
         self._closed = False
         with atomic.storing(layout.root):
             self._lock = locking.acquire(layout.run_lock(self.run_id), RUN_LOCK_S)
@@ -108,21 +108,27 @@ class RunWriter:
         return outcome
 
     def flush_if_due(self) -> None:
-        """Write pending rows unless the last write was only a moment ago; call it at least once a second."""
-        if time.monotonic() - self._written_at > QUIET_S:
+        """Write pending rows unless the last write was only a moment ago; call it at least once a second.
+
+        What is pending when the process is killed has to be run again; writing costs at most a fifth of
+        the time, so that is very little.
+        """
+        if time.monotonic() > self._quiet_until:
             self.flush()
 
     def flush(self) -> None:
         """Put all pending rows on disk. The metrics come first: a job's row says that all of it is there."""
         if not self._pending:
             return
+        started = time.monotonic()
         jobs, metrics = ([pair[i] for pair in self._pending] for i in (0, 1))
         write_part(self._layout, "metrics", self.run_id, self._sequence, metrics)
         write_part(self._layout, "jobs", self.run_id, self._sequence, jobs)
         self._sequence += 1
         self.stored += len(self._pending)
         self._pending.clear()
-        self._written_at = time.monotonic()
+        now = time.monotonic()
+        self._quiet_until = now + min(QUIET_S, QUIET_SHARE * (now - started))
 
     def close(self, exit_code: int) -> None:
         """Write what is pending and the end of the run; compact the store. Later calls do nothing."""

@@ -11,6 +11,7 @@ import numpy as np
 from bench.artifacts import artifact_digest
 from bench.keys import job_key, unit_seed
 from bench.plan import PlannedJob
+from bench.provenance import Provenance
 from bench.registry import Registered
 from bench.spec import (
     DatasetInfo,
@@ -25,6 +26,7 @@ from bench.spec import (
     Unit,
 )
 from bench.store import RunWriter, Store
+from bench.store.rows import RunFacts
 from bench.work import MeasureRow, Outcome, Source
 
 METRICS = (
@@ -115,3 +117,12 @@ def filled(path: Path, n: int = 3, **fields: Any) -> Store:
             job = planned(repeat)
             run.add(job, outcome(job, **fields))
     return store
+
+
+def run_facts(**changes: Any) -> RunFacts:
+    """What rows of a made-up run share."""
+    nothing = dict.fromkeys((f.name for f in dataclasses.fields(Provenance)), "")
+    facts = Provenance(**(nothing | {"git_dirty": None}))  # type: ignore[arg-type]
+    return RunFacts(
+        **{"run_id": "run", "provenance": facts, "engine": "local", "anonymous": False, **changes}
+    )
