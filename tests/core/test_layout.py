@@ -94,7 +94,7 @@ def test_arrows_go_one_way(folder: str) -> None:
 
 
 def test_the_core_reaches_tasks_and_models_through_the_registry_only() -> None:
-    core = [f for f in (ROOT / "bench").glob("*.py")] + list((ROOT / "bench" / "engine").glob("*.py"))
+    core = [*(ROOT / "bench").glob("*.py"), *(ROOT / "bench" / "engine").glob("*.py")]
     wrong = {
         f"{file.name}: {name}"
         for file in core

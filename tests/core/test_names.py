@@ -56,7 +56,7 @@ def test_a_task_declares_each_metric_once_and_one_primary() -> None:
         Registry().add(task((a, b, b)))
     with pytest.raises(UsageError, match="exactly one primary metric, has none"):
         Registry().add(task((b,)))
-    with pytest.raises(UsageError, match="must be 'family.task'"):
+    with pytest.raises(UsageError, match=r"must be 'family\.task'"):
         Registry().add(task((a,), name="images"))
 
 

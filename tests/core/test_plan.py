@@ -129,7 +129,10 @@ def test_models_that_take_longest_come_first(registry: Registry) -> None:
     ("selection", "message"),
     [
         (Selection(suites=("imagse",)), r"suite 'imagse' is unknown; did you mean images"),
-        (Selection(tasks=("images.fidelty",)), r"task 'images.fidelty' is unknown; did you mean images.fidelity"),
+        (
+            Selection(tasks=("images.fidelty",)),
+            r"task 'images.fidelty' is unknown; did you mean images.fidelity",
+        ),
         (Selection(models=("nothing*",)), r"model 'nothing\*' matches nothing"),
         (Selection(tasks=("selftest.echo",), models=("kde",)), "nothing to run"),
     ],
@@ -158,7 +161,9 @@ def test_settings_of_the_run_reach_the_jobs(registry: Registry) -> None:
 
 def test_resources_are_no_part_of_the_key(registry: Registry) -> None:
     bigger = make_plan(registry, dataclasses.replace(SELECTION, memory_mb=9999), past=())
-    assert [p.job.key for p in bigger.jobs] == [p.job.key for p in make_plan(registry, SELECTION, past=()).jobs]
+    assert [p.job.key for p in bigger.jobs] == [
+        p.job.key for p in make_plan(registry, SELECTION, past=()).jobs
+    ]
 
 
 def test_every_dataset_of_the_catalogue_is_registered(registry: Registry) -> None:
@@ -173,5 +178,3 @@ def test_every_entry_of_the_catalogue_resolves(registry: Registry) -> None:
         assert registries.resolve(item.info.entry) is not None
         locate = getattr(item.info, "locate", "")
         assert not locate or callable(registries.resolve(locate))
-
-

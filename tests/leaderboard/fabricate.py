@@ -100,7 +100,13 @@ class FakeStore:
         return key
 
     def _metric(
-        self, job: dict[str, Any], facet: str, metric: str, value: Any, primary: str, directions: Mapping[str, str]
+        self,
+        job: dict[str, Any],
+        facet: str,
+        metric: str,
+        value: Any,
+        primary: str,
+        directions: Mapping[str, str],
     ) -> None:
         row = {name: job.get(name) for name in METRICS.names}
         row |= value if isinstance(value, dict) else {"value": value}
@@ -135,7 +141,9 @@ def png(seed: int) -> bytes:
     y, x = np.mgrid[0:14, 0:14]
     tiles = [
         np.exp(-((x - cx) ** 2 + (y - cy) ** 2) / (2 * s**2)) * 255
-        for cx, cy, s in zip(rng.uniform(3, 11, 64), rng.uniform(3, 11, 64), rng.uniform(1, 4, 64), strict=True)
+        for cx, cy, s in zip(
+            rng.uniform(3, 11, 64), rng.uniform(3, 11, 64), rng.uniform(1, 4, 64), strict=True
+        )
     ]
     grid = np.vstack([np.hstack(tiles[i : i + 8]) for i in range(0, 64, 8)]).astype(np.uint8)
     buffer = io.BytesIO()
@@ -204,7 +212,9 @@ def registry() -> Registry:
     ]  # fmt: skip
     for name in MODELS:
         card = model_card(name)
-        infos.append(ModelInfo(**{**card, "families": ("images",), "tags": tuple(card["tags"]), "entry": "m:M"}))
+        infos.append(
+            ModelInfo(**{**card, "families": ("images",), "tags": tuple(card["tags"]), "entry": "m:M"})
+        )
     for info in infos:
         found.add(Registered(info=info, origin="test", source=Source(entry="x:X")))
     return found
@@ -303,3 +313,39 @@ def _retired(store: FakeStore) -> None:
             task="images.old", model=model, dataset="digits", info=model_card(model), values={"score": value},
             primary="score", directions={"score": "max"},
         )  # fmt: skip
+
+
+def large_registry(n_tasks: int, n_metrics: int) -> Registry:
+    """`n_tasks` tasks of two families with `n_metrics` metrics each."""
+    found = Registry()
+    sizes = {"small": SizePlan(datasets=("digits",), repeats=3)}
+    metrics = tuple(
+        MetricInfo(name=f"metric_{i}", direction="max", lo=0, hi=1, primary=i == 0, definition=f"Metric {i}")
+        for i in range(n_metrics)
+    )
+    for t in range(n_tasks):
+        info = TaskInfo(
+            name=f"{'images' if t % 2 else 'tabular'}.task-{t:02}", title=f"Task {t}", version=1, scoring=1,
+            entry="x:X", sizes=sizes, metrics=metrics, summary="A task.", protocol="paper",
+        )  # fmt: skip
+        found.add(Registered(info=info, origin="test", source=Source(entry="x:X")))
+    return found
+
+
+def large_store(root: Path, n_models: int, n_tasks: int, n_metrics: int, repeats: int = 3) -> Path:
+    """`n_models` x `n_tasks` cells, some of them failed or missing."""
+    store = FakeStore(root)
+    rng = random.Random(1)
+    for t in range(n_tasks):
+        task = f"{'images' if t % 2 else 'tabular'}.task-{t:02}"
+        for m in range(n_models):
+            kind = rng.random()
+            for repeat in range(repeats if kind > 0.02 else 0):
+                status = "ok" if kind > 0.06 else "timeout"
+                values = {f"metric_{i}": rng.random() for i in range(n_metrics)}
+                store.add(
+                    task=task, model=f"model-{m:04}", dataset="digits", repeat=repeat, status=status,
+                    values=values if status == "ok" else {}, primary="metric_0",
+                    directions=dict.fromkeys(values, "max"), error_message="" if status == "ok" else "too slow",
+                )  # fmt: skip
+    return store.write()
