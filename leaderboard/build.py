@@ -115,7 +115,9 @@ def _write_shared(
     folder.write("data/results.parquet", export.as_parquet(rows, export.RESULTS_SCHEMA))
     main = editions[0]
     shared = {"edition": main, "links": links, "name": ""}
-    infos = {name: task.info for name, task in sorted(registry.tasks.items()) if task.info.family != "selftest"}
+    infos = {
+        name: task.info for name, task in sorted(registry.tasks.items()) if task.info.family != "selftest"
+    }
     infos.update({t.info.name: t.info for e in editions for t in e.tasks})
     pages = {
         "methods.html": render.page("methods.html", root="", base="", tasks=list(infos.values()), **shared),
@@ -132,7 +134,11 @@ def _write_shared(
 
 
 def _data_files(folder: SiteFolder) -> list[tuple[str, int]]:
-    return [(name.removeprefix("data/"), n) for name, n in sorted(folder.files.items()) if name.startswith("data/")]
+    return [
+        (name.removeprefix("data/"), n)
+        for name, n in sorted(folder.files.items())
+        if name.startswith("data/")
+    ]
 
 
 def _write_assets(folder: SiteFolder) -> None:

@@ -12,7 +12,7 @@ from bench.leaderboard.whisker import Axis
 from bench.stats.intervals import mean_t
 
 Kind = Literal["value", "status", "unmeasurable", "absent", "missing"]
-SEEDS = "95 % Student t interval over repeats"
+SEEDS = "student t over repeats"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,18 +59,28 @@ def estimate(jobs: Sequence[JobRecord], facet: str, metric: str, failure_ids: Ma
     failure = failure_ids.get(bad[0].job_key, "") if bad else ""
     records = [r for j in jobs if j.ok and (r := j.values.get(facet, {}).get(metric)) is not None]
     measured = [r for r in records if r.value is not None]
-    common = {"planned": len(jobs), "status": status, "failure": failure}
+    planned = len(jobs)
     if measured:
-        mean, low, high = mean_t([r.value for r in measured if r.value is not None])
-        method = SEEDS if low is not None else ""
+        interval = mean_t([r.value for r in measured if r.value is not None])
+        low, high, method = interval.low, interval.high, SEEDS if interval.low is not None else ""
         if low is None and measured[0].ci_low is not None and measured[0].ci_high is not None:
             low, high, method = measured[0].ci_low, measured[0].ci_high, measured[0].ci_method
         return Estimate(
-            kind="value", mean=mean, low=low, high=high, method=method, n=len(measured), **common
+            kind="value",
+            mean=interval.value,
+            low=low,
+            high=high,
+            method=method,
+            n=len(measured),
+            planned=planned,
+            status=status,
+            failure=failure,
         )
     if records:
-        return Estimate(kind="unmeasurable", reason=records[0].reason or "no reason given", **common)
-    return Estimate(kind="status" if len(bad) == len(jobs) else "absent", **common)
+        reason = records[0].reason or "no reason given"
+        return Estimate(kind="unmeasurable", reason=reason, planned=planned, status=status, failure=failure)
+    kind: Kind = "status" if len(bad) == planned else "absent"
+    return Estimate(kind=kind, planned=planned, status=status, failure=failure)
 
 
 def axis_of(estimates: Iterable[Estimate]) -> Axis | None:
@@ -96,4 +106,3 @@ def present(e: Estimate, axis: Axis | None, decimals: int, best: bool = False) -
 
 
 _WORDS = {"unmeasurable": "not measurable", "absent": "not reported", "missing": "not run"}
-

@@ -31,7 +31,7 @@ def task_rows(task: TaskView) -> list[dict[str, Any]]:
         _row(task, dataset.name, facet.facet, column, row.line, cell.estimate)
         for dataset in task.datasets
         for facet in dataset.facets
-        for row in (*facet.table.pinned, *facet.table.rows)
+        for row in facet.table.everyone
         for column, cell in zip(facet.table.columns, row.cells, strict=True)
     ]
 
@@ -41,7 +41,7 @@ def overview_rows(families: Sequence[FamilyView]) -> list[dict[str, Any]]:
     return [
         _row(task, dataset.name, "", column, row.line, cell.estimate)
         for family in families
-        for row in (*family.table.pinned, *family.table.rows)
+        for row in family.table.everyone
         for (task, dataset), column, cell in zip(
             [(t, d) for t in family.tasks for d in t.datasets if t.info.metrics],
             family.table.columns,
@@ -51,9 +51,7 @@ def overview_rows(families: Sequence[FamilyView]) -> list[dict[str, Any]]:
     ]
 
 
-def _row(
-    task: TaskView, dataset: str, facet: str, column: Column, line: Line, e: Estimate
-) -> dict[str, Any]:
+def _row(task: TaskView, dataset: str, facet: str, column: Column, line: Line, e: Estimate) -> dict[str, Any]:
     return {
         "size": task.size,
         "task": task.info.name,
@@ -78,23 +76,30 @@ def _row(
 
 
 def as_csv(rows: Iterable[dict[str, Any]]) -> str:
-    """CSV with a header line; missing numbers are empty, `state` says why."""
+    """CSV with a header line; missing numbers are empty, `state` says why. Ten digits; Parquet has all."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(FIELDS)
     for row in rows:
-        writer.writerow([text.csv_text(v) if isinstance(v := row[f], str) else v for f in FIELDS])
+        writer.writerow([text.csv_text(v) if isinstance(v := row[f], str) else _short(v) for f in FIELDS])
     return out.getvalue()
 
 
+def _short(value: Any) -> Any:
+    return float(f"{value:.10g}") if isinstance(value, float) else value
+
+
 def as_json(rows: Sequence[dict[str, Any]]) -> str:
-    return json.dumps(rows, ensure_ascii=True, allow_nan=False, indent=0) + "\n"
+    """`{"columns": [...], "rows": [[...], ...]}`: the names once, a line per row."""
+    lines = ",\n".join(json.dumps([_short(row[f]) for f in FIELDS], separators=(",", ":")) for row in rows)
+    return f'{{"columns": {json.dumps(FIELDS)},\n"rows": [\n{lines}\n]}}\n'
 
 
 def as_parquet(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), sink, compression="zstd")
-    return sink.getvalue().to_pybytes()
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
 
 
 CELLS_SCHEMA = pa.schema(

@@ -107,9 +107,13 @@ def _badges(jobs: Sequence[JobRecord], role: Role, tags: tuple[str, ...]) -> Ite
         note = f"Run with --limit {limit}; never ranked with full results"
         yield Badge(word=f"limited {limit}", kind="warn", note=note)
     if FEATURES_ONLY_TAG in tags:
-        yield Badge(word="features only", kind="info", note="Only features exist; there are no samples to look at")
+        yield Badge(
+            word="features only", kind="info", note="Only features exist; there are no samples to look at"
+        )
     if len({(j.model_version, j.model_source_sha256) for j in jobs}) > 1:
-        yield Badge(word="mixed versions", kind="warn", note="Results come from more than one version of the model")
+        yield Badge(
+            word="mixed versions", kind="warn", note="Results come from more than one version of the model"
+        )
     yield from _flags(jobs)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bench.leaderboard import cells, exhibits, lines, tables, text, whisker
+from bench.leaderboard import cells, exhibits, lines, tables, text
 from bench.leaderboard.cells import Cell
 from bench.leaderboard.exhibits import Picture
 from bench.leaderboard.failures import Failure
@@ -17,8 +17,6 @@ from bench.leaderboard.records import JobRecord
 from bench.leaderboard.tables import Column, Cost
 from bench.leaderboard.task_view import DatasetView, TaskView
 from bench.registry import Registry
-
-STRIP_WIDTH = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +104,7 @@ def build(
         facets=facets,
         failures=tuple(f for f in failures if f.model_slug == text.slug(model)),
         environment=tuple(_environment(newest)),
-        packages=tuple((text.visible(str(k), 64), text.visible(str(v), 64)) for k, v in sorted(newest.packages.items())),
+        packages=_packages(newest),
     )
 
 
@@ -129,6 +127,7 @@ def _panels(task: TaskView, dataset: DatasetView, line: Line) -> list[Panel]:
             pictures=() if facet.facet else tuple(_pictures(jobs, dataset)),
         )
         for facet in dataset.facets
+        if not facet.facet or any(facet.facet in j.values for j in jobs)
     ]
 
 
@@ -143,46 +142,26 @@ def _pictures(jobs: Sequence[JobRecord], dataset: DatasetView) -> Iterable[Pictu
 
 def _score(column: Column, facet: str, dataset: DatasetView, line: Line) -> Score:
     name = column.metric.name
-    everyone = {other.key: dataset.estimate(other, name, facet) for other in dataset.lines}
-    mine = everyone[line.key]
-    axis, decimals = cells.axis_of(everyone.values()), cells.decimals_of(everyone.values())
-    means = [e.mean for key, e in everyone.items() if key != line.key and e.mean is not None]
-    strip = others = ""
-    if axis is not None:
-        others = whisker.ticks(axis, means, STRIP_WIDTH)
-        if mine.mean is not None:
-            strip = whisker.path(axis, mine.mean, mine.low, mine.high, STRIP_WIDTH)
-    records = [j.values.get(facet, {}).get(name) for j in dataset.jobs[line.key]]
-    texts = [
-        text.number(r.value, decimals)
-        if r is not None and r.value is not None
-        else "not measurable" if r is not None else (j.status if not j.ok else "not reported")
-        for r, j in zip(records, dataset.jobs[line.key], strict=True)
-    ]
+    mine = dataset.estimate(line, name, facet)
+    standing = dataset.standings[facet, name]
     return Score(
         column=column,
-        cell=cells.present(mine, axis, decimals),
-        rank=_rank(column, line, dataset, facet),
-        strip=strip,
-        others=others,
-        log=bool(axis and axis.log),
-        repeats=tuple(text.visible(t, 24) for t in texts),
+        cell=cells.present(mine, None, standing.decimals),
+        rank=standing.ranks.get(line.key, ""),
+        strip=standing.strip(mine),
+        others=standing.ticks,
+        log=bool(standing.axis and standing.axis.log),
+        repeats=tuple(_repeat_text(j, facet, name, standing.decimals) for j in dataset.jobs[line.key]),
     )
 
 
-def _rank(column: Column, line: Line, dataset: DatasetView, facet: str) -> str:
-    """Rank of the mean among full results of all models but upper bounds; "" where that means nothing."""
-    if column.metric.direction == "none" or line.limit is not None or line.role == "bound":
-        return ""
-    rivals = [o for o in dataset.lines if o.limit is None and o.role != "bound"]
-    marks = {
-        o.key: tables.goodness(column.metric, e.mean)
-        for o in rivals
-        if (e := dataset.estimate(o, column.metric.name, facet)).mean is not None
-    }
-    if line.key not in marks:
-        return ""
-    return f"{1 + sum(m > marks[line.key] for m in marks.values())} of {len(marks)}"
+def _repeat_text(job: JobRecord, facet: str, metric: str, decimals: int) -> str:
+    if not job.ok:
+        return text.visible(job.status, 24)
+    record = job.values.get(facet, {}).get(metric)
+    if record is None:
+        return "not reported"
+    return "not measurable" if record.value is None else text.number(record.value, decimals)
 
 
 def command(jobs: Sequence[JobRecord]) -> str:
@@ -226,6 +205,11 @@ def _resources(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{k} {v}" for k, v in value.items())
     return "as the task suggests" if value is None else str(value)
+
+
+def _packages(job: JobRecord) -> tuple[tuple[str, str], ...]:
+    found = sorted((str(k), str(v)) for k, v in job.packages.items())
+    return tuple((text.visible(k, 64), text.visible(v, 64)) for k, v in found)
 
 
 def _environment(job: JobRecord) -> list[Fact]:

@@ -41,7 +41,11 @@ class SiteFolder:
         """Copy one file, unless one of the same size and an equal or newer time is already there."""
         status = source.stat()
         path = self._place(name, status.st_size)
-        if path.is_file() and path.stat().st_size == status.st_size and path.stat().st_mtime >= status.st_mtime:
+        if (
+            path.is_file()
+            and path.stat().st_size == status.st_size
+            and path.stat().st_mtime >= status.st_mtime
+        ):
             return
         temporary = self._temporary(path)
         shutil.copyfile(source, temporary)

@@ -56,4 +56,6 @@ def _page(edition: Edition, links: Links, name: str, template: str, **context: A
     path = edition.prefix + name
     base = "../" * name.count("/")
     root = "../" * path.count("/")
-    return path, render.page(template, name=name, base=base, root=root, edition=edition, links=links, **context)
+    return path, render.page(
+        template, name=name, base=base, root=root, edition=edition, links=links, **context
+    )

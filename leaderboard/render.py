@@ -12,9 +12,7 @@ from bench.leaderboard import text, whisker
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:"
-)
+CSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:"
 _PROTOCOLS = {
     "paper": "as published",
     "predecessor": "published in earlier work",

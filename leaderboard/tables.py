@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -62,16 +63,23 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows best first by the primary column; upper bounds are kept apart and shown on top."""
+    """Rows best first by the primary column. Upper bounds stay on top, limited results at the bottom."""
 
     columns: tuple[Column, ...]
     pinned: tuple[Row, ...]
     rows: tuple[Row, ...]
+    limited: tuple[Row, ...]
     sorted_by: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)  # cells by kind or status that hold no value
 
-    def __len__(self) -> int:
-        return len(self.pinned) + len(self.rows)
+    @property
+    def everyone(self) -> tuple[Row, ...]:
+        return (*self.pinned, *self.rows, *self.limited)
+
+    @property
+    def groups(self) -> list[list[Column]]:
+        """Neighbouring columns with the same heading above."""
+        return [list(found) for _, found in itertools.groupby(self.columns, key=lambda c: c.href)]
 
 
 Find = Callable[[LineKey, Column], Estimate]
@@ -85,7 +93,10 @@ def goodness(metric: MetricInfo, value: float) -> float:
 
 
 def build(
-    columns: Sequence[Column], lines: Sequence[Line], find: Find, jobs: Mapping[LineKey, Sequence[JobRecord]],
+    columns: Sequence[Column],
+    lines: Sequence[Line],
+    find: Find,
+    jobs: Mapping[LineKey, Sequence[JobRecord]],
     planned: Mapping[LineKey, int] | None = None,
 ) -> Table:
     """Put estimates into cells; columns share axis, decimals and a mark for the best contender."""
@@ -110,8 +121,9 @@ def build(
     rows.sort(key=lambda row: _rank(row, lead, columns))
     return Table(
         columns=tuple(columns),
-        pinned=tuple(r for r in rows if r.line.role == "bound"),
-        rows=tuple(r for r in rows if r.line.role != "bound"),
+        pinned=tuple(r for r in rows if r.line.role == "bound" and r.line.limit is None),
+        rows=tuple(r for r in rows if r.line.role != "bound" and r.line.limit is None),
+        limited=tuple(r for r in rows if r.line.limit is not None),
         sorted_by=columns[lead].key if columns else "",
         counts=dict(sorted(counts.items())),
     )

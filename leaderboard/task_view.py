@@ -10,9 +10,10 @@ from bench.leaderboard import cells, lines, tables, text
 from bench.leaderboard.cells import Estimate
 from bench.leaderboard.lines import Line, LineKey
 from bench.leaderboard.records import JobRecord
+from bench.leaderboard.standings import Standing, standing
 from bench.leaderboard.tables import Column, Table
 from bench.registry import Registry
-from bench.spec import DatasetInfo, Direction, MetricInfo, Protocol, TaskInfo
+from bench.spec import DatasetInfo, Direction, MetricInfo, Protocol, SizePlan, TaskInfo
 
 HEADLINE = ""  # the facet of a task's own values
 
@@ -54,6 +55,7 @@ class DatasetView:
     facets: tuple[FacetView, ...]
     repeats: tuple[RepeatRow, ...]
     estimates: Mapping[tuple[LineKey, str, str], Estimate]  # line, facet, metric
+    standings: Mapping[tuple[str, str], Standing]  # facet, metric
 
     def estimate(self, line: Line, metric: str, facet: str = HEADLINE) -> Estimate:
         return self.estimates.get((line.key, facet, metric), Estimate(kind="missing"))
@@ -98,7 +100,7 @@ def build(
     )
 
 
-def _plan(info: TaskInfo, size: str):  # type: ignore[no-untyped-def]
+def _plan(info: TaskInfo, size: str) -> SizePlan | None:
     return next((plan for s, plan in info.sizes.items() if s == size), None)
 
 
@@ -114,9 +116,8 @@ def _dataset(
         for facet, metrics in names.items()
         for metric in metrics
     }
-    views = tuple(
-        _facet(facet, metrics, shown, estimates, grouped) for facet, metrics in names.items()
-    )
+    views = tuple(_facet(facet, metrics, shown, estimates, grouped) for facet, metrics in names.items())
+    by_key = {line.key: line for line in shown}
     registered = registry.datasets.get(name)
     label = next((j.data for j in jobs if j.data), registered.info.data if registered else "")
     return DatasetView(
@@ -131,6 +132,11 @@ def _dataset(
         facets=views,
         repeats=tuple(_repeats(shown, grouped, views[0].table.columns, failure_ids)),
         estimates=estimates,
+        standings={
+            (facet, m.name): standing(m, {k: estimates[k, facet, m.name] for k in grouped}, by_key)
+            for facet, metrics in names.items()
+            for m in metrics
+        },
     )
 
 

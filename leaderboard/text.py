@@ -50,6 +50,11 @@ def safe_url(url: str) -> str:
     return quote(text, safe=":/?#[]@!$&'()*+,;=%-._~")
 
 
+def plotly(text: str) -> str:
+    """`text` for a chart: plotly reads a few HTML tags in labels, so none may be left."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def visible(text: str, limit: int = 20_000) -> str:
     """`text` with invisible controls shown as \\uXXXX and overlong input cut with a note."""
     shown = _INVISIBLE.sub(lambda m: f"\\u{ord(m.group()):04x}", text[:limit])
@@ -89,6 +94,8 @@ def scientific(value: float, digits: int) -> str:
 def spread(mean: float, low: float, high: float, decimals: int) -> str:
     """The interval as "±h" where it is symmetric about the mean, else as "low–high"."""
     up, down = high - mean, mean - low
+    if max(up, down) < 1e-12 * max(abs(mean), 1e-300):  # equal repeats, but for rounding
+        return "±0"
     if math.isclose(up, down, rel_tol=1e-3, abs_tol=1e-12):
         return "±" + number(up, decimals)
     return f"{number(low, decimals)}{DASH}{number(high, decimals)}"
@@ -122,5 +129,5 @@ def megabytes(value: float | None) -> str:
 
 
 def count(n: int, one: str, many: str = "") -> str:
-    """"1 model", "3 models"."""
+    """ "1 model", "3 models"."""
     return f"{n:,} {one if n == 1 else many or one + 's'}".replace(",", "\u202f")

@@ -46,13 +46,16 @@ def axis_for(points: Iterable[float], ends: Iterable[float] = ()) -> Axis | None
 
 
 def path(axis: Axis, mean: float, low: float | None, high: float | None, width: int = WIDTH) -> str:
-    """SVG path: the interval as a line with end caps (no cap where it leaves the axis), the mean as a bar."""
+    """SVG path: the interval as a line with end caps (no cap where it leaves the axis), the mean as a bar.
+
+    Whole pixels keep the small whiskers of large tables crisp and short.
+    """
     middle = (HEIGHT + 1) // 2
-    at = _px(axis.x(mean, width))
+    at = round(axis.x(mean, width))
     bar = f"M{at} 1v{HEIGHT - 1}"
     if low is None or high is None:
         return bar
-    left, right = _px(axis.x(low, width)), _px(axis.x(high, width))
+    left, right = round(axis.x(low, width)), round(axis.x(high, width))
     line = f"M{left} {middle}H{right}"
     caps = ""
     if not _outside(axis, low):
@@ -63,14 +66,10 @@ def path(axis: Axis, mean: float, low: float | None, high: float | None, width: 
 
 
 def ticks(axis: Axis, values: Iterable[float], width: int) -> str:
-    """SVG path of thin ticks, one per value."""
-    return "".join(f"M{_px(axis.x(v, width))} 2v{HEIGHT - 3}" for v in values)
+    """SVG path of thin ticks, one per value; ticks on the same pixel are drawn once."""
+    return "".join(f"M{x} 2v{HEIGHT - 3}" for x in sorted({round(axis.x(v, width)) for v in values}))
 
 
 def _outside(axis: Axis, value: float) -> bool:
     tolerance = 1e-9 * max(abs(axis.low), abs(axis.high))
     return value < axis.low - tolerance or value > axis.high + tolerance
-
-
-def _px(x: float) -> str:
-    return f"{x:.1f}".rstrip("0").rstrip(".")

@@ -6,7 +6,7 @@
   document.addEventListener("click", function (event) {
     var button = event.target.closest("[data-copy-link], [data-copy-text]");
     if (!button) return;
-    var text = button.hasAttribute("data-copy-text") ? button.dataset.copyText : location.href;
+    var text = button.hasAttribute("data-copy-text") ? button.previousElementSibling.textContent : location.href;
     copy(text).then(
       function () {
         confirm(button, "Copied");

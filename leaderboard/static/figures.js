@@ -19,47 +19,58 @@
     return library;
   }
 
+  // The colour a CSS variable has now, as rgb(): what is declared may depend on the theme.
+  function colour(name) {
+    var probe = document.createElement("span");
+    probe.style.color = "var(" + name + ")";
+    document.body.append(probe);
+    var found = getComputedStyle(probe).color;
+    probe.remove();
+    return found;
+  }
+
   // "--name" anywhere in the JSON stands for the CSS variable of that name.
-  function themed(value, style) {
-    if (typeof value === "string" && value.slice(0, 2) === "--") return style.getPropertyValue(value).trim();
+  function themed(value) {
+    if (typeof value === "string" && value.slice(0, 2) === "--") return colour(value);
     if (Array.isArray(value))
       return value.map(function (item) {
-        return themed(item, style);
+        return themed(item);
       });
     if (value && typeof value === "object") {
       var copy = {};
       Object.keys(value).forEach(function (key) {
-        copy[key] = themed(value[key], style);
+        copy[key] = themed(value[key]);
       });
       return copy;
     }
     return value;
   }
 
-  function axis(own, style) {
-    var line = style.getPropertyValue("--rule-plot").trim();
+  function axis(own) {
+    var line = colour("--rule");
     return Object.assign({ gridcolor: line, zerolinecolor: line, linecolor: line, ticks: "", automargin: true }, own);
   }
 
   function draw(place) {
-    var style = getComputedStyle(document.documentElement);
-    var spec = themed(JSON.parse(document.getElementById(place.dataset.plot).textContent), style);
+    var spec = themed(JSON.parse(document.getElementById(place.dataset.plot).textContent));
     var layout = Object.assign(
       {
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
-        font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: style.getPropertyValue("--ink").trim() },
+        font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--ink") },
         margin: { l: 60, r: 20, t: 16, b: 52 },
         legend: { orientation: "h", y: 1.08, x: 0 },
         hovermode: "closest",
+        hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--rule-strong"), font: { color: colour("--ink") } },
+        modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--ink") },
         height: 440,
       },
       spec.layout
     );
-    layout.xaxis = axis(layout.xaxis, style);
-    layout.yaxis = axis(layout.yaxis, style);
+    layout.xaxis = axis(layout.xaxis);
+    layout.yaxis = axis(layout.yaxis);
     place.replaceChildren();
-    return window.Plotly.newPlot(place, spec.data, layout, { responsive: true, displaylogo: false, displayModeBar: "hover" });
+    return window.Plotly.newPlot(place, spec.data, layout, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d"] });
   }
 
   function open(place) {

@@ -1,5 +1,5 @@
 // Sorting: every column head becomes a button; numbers sort as numbers, cells without a value come last in
-// both directions, equal rows keep their order, pinned rows stay on top.
+// both directions, equal rows keep their order. Pinned rows stay on top; limited ones keep to themselves.
 (function () {
   "use strict";
   var Bench = (window.Bench = window.Bench || {});
@@ -7,7 +7,9 @@
 
   function prepare(table) {
     var heads = Array.prototype.slice.call(table.tHead.rows[table.tHead.rows.length - 1].cells);
-    var body = table.tBodies[table.tBodies.length - 1];
+    var parts = Array.prototype.filter.call(table.tBodies, function (body) {
+      return !body.classList.contains("pinned");
+    });
     var sorted = table.querySelector("th[aria-sort]");
     heads.forEach(function (head) {
       var label = head.querySelector(".h");
@@ -23,8 +25,9 @@
     return {
       table: table,
       heads: heads,
-      body: body,
-      original: Array.prototype.slice.call(body.rows),
+      parts: parts.map(function (body) {
+        return { body: body, original: Array.prototype.slice.call(body.rows) };
+      }),
       first: sorted ? { key: sorted.dataset.key, order: sorted.getAttribute("aria-sort") } : null,
     };
   }
@@ -48,20 +51,19 @@
     return target === undefined ? Number(text) : Math.abs(Number(text) - Number(target));
   }
 
-  function sort(entry, index, descending) {
-    var head = entry.heads[index];
+  function sort(rows, head, index, descending) {
     var sign = descending ? -1 : 1;
     var keyed;
     if (head.dataset.type === "text") {
       var collator = new Intl.Collator("en", { numeric: true });
-      keyed = entry.original.map(function (row) {
+      keyed = rows.map(function (row) {
         return { row: row, value: row.cells[index].textContent };
       });
       keyed.sort(function (a, b) {
         return sign * collator.compare(a.value, b.value);
       });
     } else {
-      keyed = entry.original.map(function (row) {
+      keyed = rows.map(function (row) {
         return { row: row, value: numberOf(row.cells[index], head.dataset.target) };
       });
       keyed.sort(function (a, b) {
@@ -83,10 +85,12 @@
     var index = entry.heads.findIndex(function (head) {
       return head.dataset.key === key;
     });
-    var rows = index < 0 ? entry.original : sort(entry, index, descending);
-    if (entry.shown === rows) return;
-    entry.shown = rows;
-    entry.body.replaceChildren.apply(entry.body, rows);
+    if (index < 0 && !entry.moved) return;
+    entry.moved = index >= 0;
+    entry.parts.forEach(function (part) {
+      var rows = index < 0 ? part.original : sort(part.original, entry.heads[index], index, descending);
+      part.body.replaceChildren.apply(part.body, rows);
+    });
     entry.heads.forEach(function (head, i) {
       var order = null;
       if (index < 0 && entry.first && head.dataset.key === entry.first.key) order = entry.first.order;
