@@ -109,8 +109,8 @@ def _collect_images(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, JS
     )
     ctx.progress(1, 2)
     images = check_images(adapter.sample(plan.n, seed=seed), shape=plan.dataset.image_shape, n=plan.n)
-    _check_repeatable(adapter, plan, seed)
     np.savez_compressed(ctx.artifact_dir / IMAGES_FILE, images=images)
+    _check_repeatable(adapter, plan, seed)  # last, as an adapter may use its array again
     ctx.progress(2, 2)
     return {"n": plan.n, "fits_on": fits_on, "fit_images": len(split)}
 
