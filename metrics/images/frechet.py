@@ -124,7 +124,7 @@ def _centred(features: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _statistics(features: Tensor) -> GaussianStatistics:
-    mean = features.mean(dim=0, dtype=torch.float64)
+    mean = features.sum(dim=0, dtype=torch.float64) / len(features)
     scatter = mean.new_zeros((len(mean), len(mean)))
     for start in range(0, len(features), _CHUNK_ROWS):
         scatter += _gram(features[start : start + _CHUNK_ROWS].double() - mean)

@@ -14,6 +14,8 @@ from bench.metrics.neighbors._topk import Shortlist, smallest_per_row
 _PAIR_ELEMENTS = {"cpu": 1 << 17, "cuda": 1 << 25}
 _ROWS_AT_ONCE = 512
 _COLUMNS_AT_ONCE = 1024
+_MANY_PER_ROW = 4
+"""Longer lists of pairs suggest equal rows; it then pays to look for them."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +30,15 @@ def pair_distances(first: Tensor, second: Tensor, rows: Tensor, columns: Tensor)
     """Distances |first[rows] - second[columns]| by direct float64 differences, float64 (pairs,).
 
     The result of a pair depends on the two rows alone: not on its place in the list, on the other pairs or on the
-    order of the two. Two computations of one distance therefore compare equal. Lists in which equal rows make the
-    same pair again and again are computed once for each different pair.
+    order of the two. Two computations of one distance therefore compare equal. A pair that is listed again, also by
+    equal rows or the other way round in one set, is computed once.
     """
-    if len(rows) > 4 * (len(first) + len(second)):
-        same_first, same_second = distinct_rows(first), distinct_rows(second)
-        keys = same_first[rows] * len(second) + same_second[columns]
-        unique, inverse = torch.unique(keys, return_inverse=True)
-        if len(unique) < len(keys):
-            return _direct(first, second, unique // len(second), unique % len(second))[inverse]
-    return _direct(first, second, rows, columns)
+    if len(rows) > _MANY_PER_ROW * (len(first) + len(second)):
+        rows, columns = distinct_rows(first)[rows], distinct_rows(second)[columns]
+    if first is second:
+        rows, columns = torch.minimum(rows, columns), torch.maximum(rows, columns)
+    pairs, inverse = torch.unique(rows * len(second) + columns, return_inverse=True)
+    return _direct(first, second, pairs // len(second), pairs % len(second))[inverse]
 
 
 def _direct(first: Tensor, second: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -32,6 +32,11 @@ class Panel(NamedTuple):
     values: Tensor
     low: Tensor
 
+    def part(self, start: int, stop: int) -> Panel:
+        """Rows start..stop of the panel; the part keeps the padding that it needs."""
+        stop += -(stop - start) % GROUP
+        return Panel(self.values[start:stop], self.low[start:stop])
+
 
 class Frame:
     """Rows of `points`, shifted and scaled on demand: no copy of the whole set is held.
@@ -80,7 +85,7 @@ class Frame:
 def frames(*sets: Tensor) -> tuple[Frame, ...]:
     """One frame for each set, all with the shift that suits the first set and the scale that suits the largest norm."""
     first = sets[0]
-    shift = first.mean(dim=0, dtype=torch.float64).to(first.dtype)
+    shift = _mean(first).to(first.dtype)
     norms = [_squared_norms(points, shift) for points in sets]
     largest = max(float(values.max()) for values in norms) ** 0.5
     scale = _LARGEST_NORM / 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 1.0
@@ -115,6 +120,12 @@ def _hashes(points: Tensor) -> Tensor:
     chunks = _row_chunks(len(points), points.shape[1])
     # Adding zero turns -0.0 into 0.0, which equals it but has other bits.
     return torch.cat([((points[a:b] + 0.0).view(bits).long() * factors).sum(1) for a, b in chunks])
+
+
+def _mean(points: Tensor) -> Tensor:
+    """Mean in float64, without a float64 copy of all points."""
+    chunks = _row_chunks(len(points), points.shape[1])
+    return torch.stack([points[a:b].sum(dim=0, dtype=torch.float64) for a, b in chunks]).sum(0) / len(points)
 
 
 def _squared_norms(points: Tensor, shift: Tensor) -> Tensor:

@@ -9,12 +9,14 @@ from torch import Tensor
 
 from bench.metrics.neighbors._balls import BallCounter, Balls
 from bench.metrics.neighbors._exact import Neighbors, resolve
-from bench.metrics.neighbors._frame import Frame, frames
+from bench.metrics.neighbors._frame import Frame, Panel, frames
 from bench.metrics.neighbors._tiles import DEFAULT_LIMIT_BYTES, block_size, blocks, hits, lower_bounds
 from bench.metrics.neighbors._topk import Shortlist
 
 _SPARE = 4
 """Candidates kept beyond k, so that rounding seldom leaves a row unsettled."""
+
+_DIAGONAL_STEP = 512
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,28 @@ def nearest_others(*, points: Tensor, k: int, limit_bytes: int = DEFAULT_LIMIT_B
     size = block_size(points.shape[1], device=points.device, limit_bytes=limit_bytes)
     for start, stop in blocks(len(points), size):
         rows = frame.panel(start, stop)
-        columns = rows
-        for left, right in blocks(len(points), size)[start // size :]:
-            if left > start:
-                columns = frame.panel(left, right)
-            tile = lower_bounds(rows, columns)
-            if left == start:
-                tile.fill_diagonal_(float("inf"))
-            else:
-                side.absorb(tile.T, (left, right), start)
-            side.absorb(tile, (start, stop), left)
+        _triangle(side, rows, start, stop)
+        for left, right in blocks(len(points), size, first=stop):
+            _both_ways(side, rows, frame.panel(left, right), (start, stop), (left, right))
     return side.neighbors()
+
+
+def _triangle(side: _Side, panel: Panel, start: int, stop: int) -> None:
+    """All pairs within one panel, in small steps so that few pairs are computed twice."""
+    for left, right in blocks(stop - start, _DIAGONAL_STEP):
+        columns = panel.part(left, right)
+        if left:
+            span = (start, start + left)
+            _both_ways(side, panel.part(0, left), columns, span, (start + left, start + right))
+        tile = lower_bounds(columns, columns)
+        tile.fill_diagonal_(float("inf"))
+        side.absorb(tile, (start + left, start + right), start + left)
+
+
+def _both_ways(side: _Side, rows: Panel, columns: Panel, span: tuple[int, int], other: tuple[int, int]) -> None:
+    tile = lower_bounds(rows, columns)
+    side.absorb(tile, span, other[0])
+    side.absorb(tile.T, other, span[0])
 
 
 def nearest_between(
