@@ -16,7 +16,6 @@ import sys
 import time
 from abc import abstractmethod
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bench.artifacts import load_npz
@@ -160,6 +159,14 @@ class Smuggler(Uniform):
 
     def setup(self, ctx: Context) -> None:
         (ctx.artifact_dir / "link").symlink_to("/etc/hostname")
+
+
+class Writer(Uniform):
+    """Writes a file beside the folders that it was given, and one where it may."""
+
+    def setup(self, ctx: Context) -> None:
+        (ctx.artifact_dir.parent / "stray.txt").write_text("stray")
+        (ctx.cache_dir / "kept.txt").write_text("kept")
 
 
 class CudaHog(Uniform):
@@ -312,8 +319,3 @@ DEEDS = {
     "garble-channel": _write_to_the_channel,
     "threads": _fail_in_a_thread,
 }
-
-
-def source_file() -> Path:
-    """This file, as a submission to load by its path."""
-    return Path(__file__).resolve()

@@ -78,7 +78,7 @@ def _claims(name: str, metric: str, value: float | str, summary: str) -> ModelIn
     return _model(name, "Claims", summary, {"metric": metric, "value": value})
 
 
-_SHORT = Resources(memory_mb=2048, timeout_s=2.0)
+_SHORT = Resources(memory_mb=2048, timeout_s=1.5)
 _SMALL = Resources(memory_mb=600, timeout_s=60.0)
 _GPU = Resources(gpus=1.0)
 
@@ -123,5 +123,6 @@ MODELS = (
     _model("needs-module-late", "FailingSetup", "Imports a module that nobody has.", {}),
     _model("needs-gpu", "CudaUser", "Needs a GPU.", {}, resources=_GPU),
     _model("cuda-hog", "CudaHog", "Wants more GPU memory than there is.", {}, resources=_GPU),
+    _model("writer", "Writer", "Writes outside its folders.", {}),
     _model("smuggler", "Smuggler", "Puts a link into its artifact.", {}),
 )

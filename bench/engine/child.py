@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from bench.engine.audit import NOTE, WriteAudit
 from bench.engine.base import Grant
 from bench.engine.frames import FrameError, write_frame
 from bench.engine.processes import die_with_parent
@@ -78,13 +79,21 @@ def live(assignment: Assignment) -> NoReturn:
             with suppress(OSError):
                 write_frame(CHANNEL_FD, {"progress": [done, total]})
 
+    audit = _audit(order) if order.audit_writes and stage == "collect" else None
     report = run_stage(order, stage, assignment.deadline, tell)
+    if audit is not None:
+        report.notes[NOTE] = json.dumps(audit.outside())
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
     if os.getpid() == own_pid:  # else this is a fork that the job made and that ran out of its code
         _send(report)
     os._exit(0)  # neither exit handlers nor threads of the job get another turn
+
+
+def _audit(order: WorkOrder) -> WriteAudit:
+    own = [Path(order.work_dir, name) for name in ("artifact", "scratch")]
+    return WriteAudit([*own, Path(order.cache_dir)])
 
 
 def _send(report: StageReport) -> None:

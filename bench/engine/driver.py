@@ -116,9 +116,13 @@ class SupervisorDriver:
             self._await("ready", time.monotonic() + START_PATIENCE_S, None)
         except SupervisorDied as error:
             detail = self._last_words()
+            process = self._process
+            if process is not None:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(1.0)  # its own exit code tells why
             self._discard()
-            if self._stopped:
-                raise
+            if self._stopped or process is None or (process.returncode or 0) < 0:
+                raise  # someone ended it: that says nothing about the next one
             raise EngineError(f"supervisor {self.name} did not start: {error} {detail}") from None
 
     def _await(

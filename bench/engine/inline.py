@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,16 +13,13 @@ from bench.engine.report import make_outcome
 from bench.engine.stages import prepare, run_stage
 from bench.work import Outcome, Stage, WorkOrder
 
-WARNING = "the inline engine runs models in this process: no isolation, no limits, no timeouts"
-
 
 class InlineEngine(Engine):
-    """Runs each job inside `submit`. A crash of the model is a crash of the bench."""
+    """Runs each job inside `submit`, without limits. A crash of the model is a crash of the bench."""
 
     def __init__(self, *, on_progress: OnProgress | None = None) -> None:
         self._on_progress = on_progress
         self._closed = False
-        print(WARNING, file=sys.stderr)
 
     @property
     def slots(self) -> int:

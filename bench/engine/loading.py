@@ -154,8 +154,9 @@ def warm_up(order: WorkOrder) -> None:
     Only modules of `bench` itself: other people's code runs in the child of its job and nowhere else. What
     fails here fails again in the job, where it is reported.
     """
-    _builtin()
-    for entry in (order.task_entry, "" if order.model.file else order.model.entry):
+    dataset = _builtin().datasets.get(order.job.dataset)
+    model = "" if order.model.file else order.model.entry
+    for entry in (order.task_entry, model, dataset.info.entry if dataset else ""):
         module = entry.partition(":")[0]
         if module.startswith("bench.") and module not in sys.modules:
             try:

@@ -74,15 +74,15 @@ class Supervisor:
 
     def _run(self, order: WorkOrder, grant: Grant) -> Outcome:
         """One job: its stages in turn, until one does not end well."""
+        if self._fork:
+            loading.warm_up(order)
+            _assert_forkable()
         started_at, started = time.time(), time.monotonic()
         deadline = started + order.job.resources.timeout_s
         reports: list[StageReport] = []
         ends: list[StageEnd] = []
         extra: dict[str, Any] = {}
         prepare(order)
-        if self._fork:
-            loading.warm_up(order)
-            _assert_forkable()
         with CappedLog(Path(order.log_path)) as log:
             for stage in order.stages:
                 end = self._run_stage(order, stage, grant, deadline, log)
