@@ -47,6 +47,11 @@ class Mine(ImageGenerator):
     [
         (
             "return np.random.default_rng().integers(0, 256, (n, 1, 8, 8), np.uint8)",
+            "runs",
+            "draw all randomness",
+        ),
+        (
+            "import os; return np.random.default_rng(os.getpid()).integers(0, 256, (n, 1, 8, 8), np.uint8)",
             "repeats",
             "same seed, different",
         ),
