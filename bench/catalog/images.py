@@ -304,4 +304,46 @@ MODELS: tuple[ModelInfo, ...] = (
         paper="E. Parzen (1962), On Estimation of a Probability Density Function and Mode",
         tags=("likelihood", "memoriser"),
     ),
+    ModelInfo(
+        name="vae-16",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.vae:VariationalAutoencoder",
+        title="VAE, 16 latents",
+        summary="Variational autoencoder with a perceptron on each side; a sample is the decoder's mean.",
+        params={"latent": 16},
+        license="Apache-2.0",
+        paper="D. P. Kingma and M. Welling (2014), Auto-Encoding Variational Bayes",
+        tags=("likelihood", "vae"),
+    ),
+    ModelInfo(
+        name="flow",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.flow:FlowMatching",
+        title="Flow matching",
+        summary="Flow matching with a small network on 64 principal components, 50 Euler steps.",
+        params={"dims": 64, "nfe": 50, "solver": "euler"},
+        license="Apache-2.0",
+        paper="Y. Lipman, R. T. Q. Chen, H. Ben-Hamu, M. Nickel and M. Le (2023), Flow Matching for "
+        "Generative Modeling",
+        tags=("diffusion", "nfe"),
+    ),
+    *(
+        ModelInfo(
+            name=f"exact-fm-{nfe}",
+            version="1",
+            families=("images",),
+            entry="bench.models.images.exact_flow:ExactFlow",
+            title=f"Exact flow matching, {nfe} steps",
+            summary="Flow matching to the finite training set with the velocity in closed form: what a "
+            "network without capacity limit would learn, which is to return training images.",
+            params={"nfe": nfe},
+            license="Apache-2.0",
+            paper="Y. Lipman, R. T. Q. Chen, H. Ben-Hamu, M. Nickel and M. Le (2023), Flow Matching for "
+            "Generative Modeling; the closed form is that of the optimum for a finite data set",
+            tags=("diffusion", "memoriser", "nfe"),
+        )
+        for nfe in (8, 64)
+    ),
 )

@@ -46,10 +46,8 @@ class ExactFlow(ImageGenerator):
         """Velocity at `x`, float32 (b, C, H, W) in [-1, 1], and times `t` (b,) in [0, 1)."""
         flat, time = x.reshape(len(x), -1), t.reshape(-1, 1)
         rows = max(1, _BLOCK_NUMBERS // len(self._images))
-        ends = [
-            self._end_points(f, s)[0]
-            for f, s in zip(torch.split(flat, rows), torch.split(time, rows), strict=True)
-        ]
+        blocks = zip(torch.split(flat, rows), torch.split(time, rows), strict=True)
+        ends = [self._end_points(x_block, t_block)[0] for x_block, t_block in blocks]
         return ((torch.cat(ends) - flat) / (1.0 - time)).reshape(x.shape)
 
     def sample(self, n: int, *, seed: int, labels: Labels | None = None, nfe: int | None = None) -> Images:
