@@ -6,7 +6,7 @@ SITE ?= site
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: run test check lint install lock bench-peers clean
+.PHONY: run test check lint install lock peers clean
 
 run: install
 	$(BIN)/bench run --suite all --results $(RESULTS) --site $(SITE)
@@ -23,7 +23,7 @@ lint: install
 	$(BIN)/mypy
 
 # Each peer is measured beside ours in one run; prints the ratios.
-bench-peers: install
+peers: install
 	$(BIN)/pytest tests/benchmarks --benchmark-only -s
 
 install: $(STAMP)

@@ -20,7 +20,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from bench.artifacts import load_npz
 from bench.errors import InvalidOutput
-from bench.spec import Adapter, Artifact, Context, Exhibit, JSONScalar, Measure, Task, TaskOutput, Unit
+from bench.spec import (
+    Adapter,
+    Artifact,
+    Context,
+    Exhibit,
+    JSONScalar,
+    Measure,
+    Task,
+    TaskOutput,
+    Unit,
+)
 
 if TYPE_CHECKING:
     import numpy as np

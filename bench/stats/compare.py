@@ -182,7 +182,7 @@ def _needed(line: TaskComparison, pairs: TaskPairs, alpha: float) -> int | None:
     """Samples until the leader of today is decided, at the level that is left when all tasks share alpha."""
     a, b = _ordered(pairs)
     d = (a - b) / (pairs.hi - pairs.lo)
-    limit = min(20_000, max(1_000, 50 * line.n))  # beyond, an extrapolation says nothing
+    limit = min(20_000, max(1_000, 20 * line.n))  # beyond, an extrapolation says nothing
     median = samples_needed(d if line.difference > 0 else -d, alpha=alpha / 2, limit=limit)
     return None if median is None else max(median, line.n + 1)
 

@@ -30,7 +30,7 @@ from bench.stats.bets import bets, log_inverse
 
 CAP = 0.5
 EXPONENTS = (2, 3, 4, 6, 8)
-_CELLS = 1_000  # per side of a coordinate, for the ellipsoid
+_CELLS = 500  # per side of a coordinate, for the ellipsoid
 _NEAR = 0.01  # cells closer to the centre than this share of the box are left out
 _CHUNK_BYTES = 64 * 2**20
 
@@ -56,17 +56,16 @@ class Ellipsoid:
 class MeanRegion:
     """The joint regions after n observations of d metrics, in the units of the data.
 
-    `bonferroni` and `box` are float[d, 2]; `box` bounds the portfolio region. `violated` says that the portfolio
-    region is empty, which has probability at most alpha; `box` then shrinks to the `centre` and there is no
-    `ellipsoid`. Report the ellipsoid intersected with the box: each says something the other does not.
+    `bonferroni` and `box` are float[d, 2]; `box` bounds the portfolio region. Report the ellipsoid
+    intersected with the box: each says something the other does not. No region is ever empty, because the two
+    products in W_j multiply to at most 1, so that W_j is at most 1 where they are equal.
     """
 
     alpha: float
     centre: FloatArray
     bonferroni: FloatArray
     box: FloatArray
-    ellipsoid: Ellipsoid | None
-    violated: bool
+    ellipsoid: Ellipsoid
     _portfolio: _Portfolio
 
     def wealth(self, m: Sequence[float] | FloatArray) -> FloatArray:
@@ -87,8 +86,7 @@ class MeanRegion:
         rng = np.random.default_rng(0) if rng is None else rng
         low, high = self.box.T
         m = low + (high - low) * rng.random((count(points, "points"), low.size))
-        ellipsoid = self.ellipsoid.contains(m).mean() if self.ellipsoid else 0.0
-        return float(self.contains(m).mean()), float(ellipsoid)
+        return float(self.contains(m).mean()), float(self.ellipsoid.contains(m).mean())
 
 
 def mean_region(
@@ -208,13 +206,11 @@ class _Coordinate:
         return float(brentq(self._slope, 0.0, 1.0, xtol=1e-13))
 
     def level_set(self, log_level: float) -> tuple[float, float]:
-        """Ends of {m : u(m) < level}; the centre twice if it is empty."""
+        """Ends of {m : u(m) < level}, which is never empty for the levels of a region."""
 
         def excess(m: float) -> float:
             return float(self.log_u(np.array([m]))[0]) - log_level
 
-        if self.log_min >= log_level:
-            return self.centre, self.centre
         ends = (
             end if excess(end) < 0 else float(brentq(excess, self.centre, end, xtol=1e-12))
             for end in (0.0, 1.0)
@@ -233,9 +229,9 @@ class _Portfolio:
     def log_wealth(self, m: Sequence[float] | FloatArray) -> FloatArray:
         """ln sum_j w_j W_j(m_j); outside the range of the data it is infinite."""
         points = np.atleast_2d(as_floats(m, "m", ndim=None))
+        if points.ndim != 2 or points.shape[1] != len(self.coordinates):
+            raise ValueError(f"points must be float[k, {len(self.coordinates)}], got shape {points.shape}")
         unit = (points - self.low) / self.scale
-        if unit.shape[1] != len(self.coordinates):
-            raise ValueError(f"points must have {len(self.coordinates)} coordinates, got {unit.shape[1]}")
         possible = ((unit >= 0) & (unit <= 1)).all(axis=1)
         parts = [c.log_u(np.clip(unit[:, j], 0, 1)) for j, c in enumerate(self.coordinates)]
         total = np.logaddexp.reduce(parts, axis=0) - math.log(self.alpha)
@@ -245,65 +241,57 @@ class _Portfolio:
 
 def _region(portfolio: _Portfolio) -> MeanRegion:
     coordinates, low, scale = portfolio.coordinates, portfolio.low, portfolio.scale
-    lowest = np.exp(np.minimum([c.log_min for c in coordinates], 1.0))  # beyond 1 the region is empty anyway
-    slack = 1.0 - (lowest.sum() - lowest)
-    violated = bool(lowest.sum() >= 1)
+    lowest = np.exp([c.log_min for c in coordinates])
+    slack = 1.0 - (lowest.sum() - lowest)  # what the others leave to each coordinate
     bonferroni = np.array([c.level_set(0.0) for c in coordinates])
-    box = np.array(
-        [
-            c.level_set(math.log(s)) if s > 0 else (c.centre, c.centre)
-            for c, s in zip(coordinates, slack, strict=True)
-        ]
-    )
+    box = np.array([c.level_set(math.log(s)) for c, s in zip(coordinates, slack, strict=True)])
     centre = np.array([c.centre for c in coordinates])
-    ellipsoid = None
-    if not violated:
-        ellipsoid = min((_ellipsoid(coordinates, box, p, scale, low) for p in EXPONENTS), key=_log_volume)
     stretch, shift = scale[:, None], low[:, None]
     return MeanRegion(
         alpha=portfolio.alpha,
         centre=low + scale * centre,
         bonferroni=shift + stretch * bonferroni,
         box=shift + stretch * box,
-        ellipsoid=ellipsoid,
-        violated=violated,
+        ellipsoid=_smallest_ellipsoid(coordinates, box, scale, low),
         _portfolio=portfolio,
     )
 
 
-def _ellipsoid(
-    coordinates: tuple[_Coordinate, ...], box: FloatArray, p: int, scale: FloatArray, low: FloatArray
+def _smallest_ellipsoid(
+    coordinates: tuple[_Coordinate, ...], box: FloatArray, scale: FloatArray, low: FloatArray
 ) -> Ellipsoid:
-    """b_j bounds (u_j(m) - min u_j) / |m - c_j|^p from below over the box, outside delta_j of c_j.
+    """Over the exponents p, the ellipsoid of smallest volume that contains the portfolio.
 
-    Within delta_j the same bound may fail, by at most b_j delta_j^p; that much is added to the radius.
+    b_j bounds (u_j(m) - min u_j) / |m - c_j|^p from below over the box, outside delta_j of c_j. Within
+    delta_j the bound may fail, by at most b_j delta_j^p; that much is added to the radius.
     """
-    bounds, radius = np.empty(len(coordinates)), 1.0
-    for j, c in enumerate(coordinates):
-        delta = _NEAR * max(c.centre - box[j, 0], box[j, 1] - c.centre)
-        bounds[j] = _stiffness(c, box[j], p, delta)
-        radius += bounds[j] * delta**p - math.exp(c.log_min)
     centre = np.array([c.centre for c in coordinates])
-    d = len(coordinates)
-    with np.errstate(divide="ignore"):
-        half_axes = np.log(radius / bounds) / p + np.log(scale)
-    log_volume = d * (math.log(2) + gammaln(1 + 1 / p)) - gammaln(1 + d / p) + half_axes.sum()
-    return Ellipsoid(low + scale * centre, bounds / scale**p, p, float(radius), float(log_volume))
+    delta = _NEAR * np.abs(box - centre[:, None]).max(axis=1)
+    cells = [_cells(c, sides, near) for c, sides, near in zip(coordinates, box, delta, strict=True)]
+    room = 1.0 - sum(math.exp(c.log_min) for c in coordinates)
+    found = []
+    for p in EXPONENTS:
+        bounds = np.array([(rise / far**p).min() for rise, far in cells])
+        radius = room + float((bounds * delta**p).sum())
+        volume = _log_volume(scale * (radius / bounds) ** (1 / p), p)
+        found.append(Ellipsoid(low + scale * centre, bounds / scale**p, p, radius, volume))
+    return min(found, key=lambda ellipsoid: ellipsoid.log_volume)
 
 
-def _stiffness(c: _Coordinate, sides: FloatArray, p: int, delta: float) -> float:
-    """Minimum over cells of (u at the near end - min u) / (distance of the far end)^p; u is convex."""
-    smallest = math.inf
+def _cells(c: _Coordinate, sides: FloatArray, delta: float) -> tuple[FloatArray, FloatArray]:
+    """u at the near end of each cell less its minimum, and the distance of the far end; u is convex."""
+    rises, fars = [], []
     for side in sides:
         reach = abs(side - c.centre)
-        if reach <= delta:
-            continue
-        distance = np.linspace(delta, reach, _CELLS + 1)
-        near = c.centre + math.copysign(1.0, side - c.centre) * distance[:-1]
-        rise = np.exp(c.log_u(np.clip(near, 0, 1))) - math.exp(c.log_min)
-        smallest = min(smallest, float((rise / distance[1:] ** p).min()))
-    return max(0.0, smallest)
+        if reach > delta:
+            distance = np.linspace(delta, reach, _CELLS + 1)
+            near = c.centre + math.copysign(1.0, side - c.centre) * distance[:-1]
+            rises.append(np.exp(c.log_u(np.clip(near, 0, 1))) - math.exp(c.log_min))
+            fars.append(distance[1:])
+    return np.concatenate(rises), np.concatenate(fars)
 
 
-def _log_volume(ellipsoid: Ellipsoid) -> float:
-    return ellipsoid.log_volume
+def _log_volume(half_axes: FloatArray, p: int) -> float:
+    d = half_axes.size
+    unit_ball = d * (math.log(2) + gammaln(1 + 1 / p)) - gammaln(1 + d / p)
+    return float(unit_ball + np.log(half_axes).sum())

@@ -45,11 +45,21 @@ def acquire(path: Path, timeout_s: float) -> Lock | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Under the guard, so that of two processes that find a lock stale only one removes and takes it.
     with _guard(path.parent):
-        if path.exists():
-            if not is_stale(path):
-                return None
-            path.unlink(missing_ok=True)
-        return _create(path, timeout_s)
+        return _create(path, timeout_s) if _remove_stale(path) else None
+
+
+def remove_stale(path: Path) -> bool:
+    """Remove the lock at `path` unless somebody holds it; whether there is none now."""
+    with _guard(path.parent):
+        return _remove_stale(path)
+
+
+def _remove_stale(path: Path) -> bool:
+    if path.exists():
+        if not is_stale(path):
+            return False
+        path.unlink(missing_ok=True)
+    return True
 
 
 def is_stale(path: Path) -> bool:
@@ -60,7 +70,7 @@ def is_stale(path: Path) -> bool:
     except OSError:
         return True
     if not isinstance(content.get("pid"), int):
-        return age > GRACE_S  # its writer died, or has not finished writing it
+        return True  # its writer died over it: locks are written under the guard
     is_local = content.get("host") == socket.gethostname()
     if is_local and content.get("process") != _process_mark(content["pid"]):
         return True

@@ -20,6 +20,7 @@ from bench.metrics.images.frechet import (
     feature_statistics,
     frechet_distance,
     frechet_from_statistics,
+    statistics_from_moments,
 )
 from bench.metrics.images.kernel import KernelDistance, Subsets, kernel_distance
 from bench.metrics.images.precision_recall import PrecisionRecall, precision_recall
@@ -47,4 +48,5 @@ __all__ = [
     "kernel_distance",
     "neighbor_metrics",
     "precision_recall",
+    "statistics_from_moments",
 ]

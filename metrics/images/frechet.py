@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from bench.metrics.images._inputs import Features, feature_pair, feature_set
+from bench.metrics.images._linalg import Factor, factorise, mean, scatter, trace_of_root
 
 FEWER_THAN_DIMENSIONS = "n<d"
 
-_CHUNK_ROWS = 2048
 _ROUNDING = 1e-6
 """Results in [-_ROUNDING * (tr Sx + tr Sy), 0] are rounding of 0."""
+
+_TOLERANCE = 1e-6
+"""Relative asymmetry and negative eigenvalues of a given covariance that pass as rounding."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,9 @@ class GaussianStatistics:
     count: int | None = None
 
     @cached_property
-    def factor(self) -> Tensor:
-        """L (d, r) with L L^T = covariance: Cholesky, or eigenvectors of the r positive eigenvalues."""
-        factor: Tensor
-        factor, failed = torch.linalg.cholesky_ex(self.covariance)
-        if not int(failed):
-            return factor
-        values: Tensor
-        vectors: Tensor
-        values, vectors = torch.linalg.eigh(self.covariance)
-        positive = values > values[-1].clamp(min=0) * len(values) * torch.finfo(values.dtype).eps
-        return vectors[:, positive] * values[positive].sqrt()
+    def factor(self) -> Factor:
+        """The covariance as L L^T."""
+        return factorise(self.covariance)
 
 
 def frechet_distance(*, real: Features, generated: Features) -> FrechetDistance:
@@ -76,9 +70,38 @@ def frechet_distance(*, real: Features, generated: Features) -> FrechetDistance:
     if min(len(x), len(y)) >= dimensions:
         return frechet_from_statistics(real=_statistics(x), generated=_statistics(y))
     (mean_x, rows_x), (mean_y, rows_y) = _centred(x), _centred(y)
-    total = rows_x.square().sum() + rows_y.square().sum()
-    root = torch.linalg.svdvals(rows_x @ rows_y.T).sum()
+    total = float(rows_x.square().sum() + rows_y.square().sum())
+    root = float(torch.linalg.svdvals(rows_x @ rows_y.T).sum())
     return _assemble(mean_x - mean_y, total, root, (FEWER_THAN_DIMENSIONS,))
+
+
+def statistics_from_moments(
+    *, mean: Features, covariance: Features, count: int | None = None
+) -> GaussianStatistics:
+    """Statistics that came from elsewhere, for example a published file of (mu, sigma), checked.
+
+    mean: (d,), covariance: (d, d), finite, symmetric and positive semidefinite up to rounding.
+    Raises ValueError otherwise, with the smallest eigenvalue when that is the reason.
+    """
+    centre, spread = (torch.as_tensor(part).to(torch.float64) for part in (mean, covariance))
+    if centre.ndim != 1 or spread.shape != (len(centre), len(centre)) or not len(centre):
+        raise ValueError(
+            f"mean must be (d,) and covariance (d, d), got {tuple(centre.shape)} and {tuple(spread.shape)}"
+        )
+    if not (bool(centre.isfinite().all()) and bool(spread.isfinite().all())):
+        raise ValueError("mean and covariance must be finite; compute the statistics again")
+    largest = float(spread.abs().max())
+    if float((spread - spread.T).abs().max()) > _TOLERANCE * largest:
+        raise ValueError("covariance must be symmetric; compute the statistics again")
+    statistics = GaussianStatistics(centre, (spread + spread.T) / 2, count)
+    if not statistics.factor.triangular:
+        smallest = float(torch.linalg.eigvalsh(statistics.covariance)[0])
+        if smallest < -_TOLERANCE * largest:
+            raise ValueError(
+                f"covariance must be positive semidefinite, its smallest eigenvalue is {smallest:.6g}; "
+                "compute the statistics again"
+            )
+    return statistics
 
 
 def feature_statistics(features: Features) -> GaussianStatistics:
@@ -100,40 +123,27 @@ def frechet_from_statistics(*, real: GaussianStatistics, generated: GaussianStat
             "means must be (d,) and covariances (d, d) with one d, "
             f"got real {shapes[0]} and {shapes[1]}, generated {shapes[2]} and {shapes[3]}"
         )
-    factor = real.factor
-    product = factor.T @ generated.covariance @ factor
-    root = torch.linalg.eigvalsh((product + product.T) / 2).clamp(min=0).sqrt().sum()
-    total = real.covariance.trace() + generated.covariance.trace()
+    root = trace_of_root(real.factor, generated.covariance)
+    total = float(real.covariance.trace() + generated.covariance.trace())
     counts = [part.count for part in (real, generated) if part.count is not None]
     flags = (FEWER_THAN_DIMENSIONS,) if counts and min(counts) < dimensions else ()
     return _assemble(real.mean - generated.mean, total, root, flags)
 
 
-def _assemble(shift: Tensor, total: Tensor, root: Tensor, flags: tuple[str, ...]) -> FrechetDistance:
-    mean_term, covariance_term = float(shift.square().sum()), float(total - 2 * root)
+def _assemble(shift: Tensor, total: float, root: float, flags: tuple[str, ...]) -> FrechetDistance:
+    mean_term, covariance_term = float(shift.square().sum()), total - 2 * root
     distance = mean_term + covariance_term
-    if -_ROUNDING * float(total) <= distance < 0:
+    if -_ROUNDING * total <= distance < 0:
         distance = 0.0
     return FrechetDistance(distance, mean_term, covariance_term, flags)
 
 
 def _centred(features: Tensor) -> tuple[Tensor, Tensor]:
     """Mean, and rows A with A^T A the unbiased covariance."""
-    mean = features.mean(dim=0, dtype=torch.float64)
-    return mean, (features.double() - mean) / (len(features) - 1) ** 0.5
+    centre = mean(features)
+    return centre, (features.double() - centre) / (len(features) - 1) ** 0.5
 
 
 def _statistics(features: Tensor) -> GaussianStatistics:
-    mean = features.sum(dim=0, dtype=torch.float64) / len(features)
-    scatter = mean.new_zeros((len(mean), len(mean)))
-    for start in range(0, len(features), _CHUNK_ROWS):
-        scatter += _gram(features[start : start + _CHUNK_ROWS].double() - mean)
-    return GaussianStatistics(mean, scatter / (len(features) - 1), len(features))
-
-
-def _gram(rows: Tensor) -> Tensor:
-    """rows^T rows; numpy hands a product with the own transpose to a routine that does half the work."""
-    if rows.device.type != "cpu":
-        return rows.T @ rows
-    array = rows.numpy()
-    return torch.from_numpy(np.dot(array.T, array))
+    centre = mean(features)
+    return GaussianStatistics(centre, scatter(features, centre) / (len(features) - 1), len(features))

@@ -63,7 +63,9 @@ def _triangle(side: _Side, panel: Panel, start: int, stop: int) -> None:
         side.absorb(tile, (start + left, start + right), start + left)
 
 
-def _both_ways(side: _Side, rows: Panel, columns: Panel, span: tuple[int, int], other: tuple[int, int]) -> None:
+def _both_ways(
+    side: _Side, rows: Panel, columns: Panel, span: tuple[int, int], other: tuple[int, int]
+) -> None:
     tile = lower_bounds(rows, columns)
     side.absorb(tile, span, other[0])
     side.absorb(tile.T, other, span[0])

@@ -136,7 +136,8 @@ def test_same_seed_same_numbers_whatever_the_number_of_workers(bench: Bench, tmp
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_run_in_order(tmp_path: Path, number: signal.Signals, code: int) -> None:
-    command = [sys.executable, "-m", "bench", *map(str, SELFTEST), "--model", "selftest-polluter", "--model", "selftest-slow"]
+    models = ("--model", "selftest-polluter", "--model", "selftest-slow")
+    command = [sys.executable, "-m", "bench", *map(str, SELFTEST), *models]
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env=env)
     assert process.stderr is not None

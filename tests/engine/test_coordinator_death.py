@@ -16,7 +16,7 @@ COORDINATOR = """
 import sys
 from pathlib import Path
 from bench.engine import LocalEngine
-from conftest import build_order
+from bench.testing import build_order
 
 root = Path(sys.argv[1])
 engine = LocalEngine(2)
@@ -32,12 +32,8 @@ engine.shutdown()
 def test_nothing_is_left_two_seconds_after_sigkill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_TEST_MARK", tmp_path.name)
     mark = f"BENCH_TEST_MARK={tmp_path.name}"
-    process = subprocess.Popen(
-        [sys.executable, "-c", COORDINATOR, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parent,
-    )
+    command = [sys.executable, "-c", COORDINATOR, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
     assert process.stdout is not None
     assert process.stdout.readline() == "ok\n"
     give_up = time.monotonic() + 60

@@ -15,8 +15,8 @@ import pytest
 from bench.catalog.selftest import MODELS
 from bench.engine import LocalEngine
 from bench.engine.processes import marked_with
+from bench.testing import build_order
 from bench.work import LOG_LIMIT, Outcome, WorkOrder
-from tests.engine.conftest import build_order
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="jobs are POSIX process groups")
 

@@ -17,8 +17,9 @@ from bench.engine import EngineError, LocalEngine, local
 from bench.engine.local import _Queue, _Ticket
 from bench.engine.processes import marked_with
 from bench.spec import Resources
+from bench.testing import build_order
 from bench.work import Outcome, Source
-from tests.engine.conftest import MakeOrder, build_order
+from tests.engine.conftest import MakeOrder
 
 WAIT_S = 120
 BEHAVIOUR = """
