@@ -1,0 +1,67 @@
+"""Float64 linear algebra of the Frechet distance: LAPACK's half-work routines on the CPU, torch elsewhere."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.linalg import blas, eigvalsh, lapack
+from torch import Tensor
+
+_CHUNK_ROWS = 512
+
+
+class Factor(NamedTuple):
+    """matrix (d, r) with matrix matrix^T = covariance; lower triangular (r = d) or of full column rank r <= d."""
+
+    matrix: Tensor
+    triangular: bool
+
+
+def mean(features: Tensor) -> Tensor:
+    """Column means (d,) in float64 without a float64 copy of all features (n, d)."""
+    total = features.new_zeros(features.shape[1], dtype=torch.float64)
+    for start in range(0, len(features), _CHUNK_ROWS):
+        total += features[start : start + _CHUNK_ROWS].double().sum(0)
+    return total / len(features)
+
+
+def scatter(features: Tensor, centre: Tensor) -> Tensor:
+    """Sum of outer products of the rows minus `centre`, float64 (d, d)."""
+    rows = (
+        features[start : start + _CHUNK_ROWS].double() - centre
+        for start in range(0, len(features), _CHUNK_ROWS)
+    )
+    if features.device.type != "cpu":
+        result = centre.new_zeros((len(centre), len(centre)))
+        for part in rows:
+            result.addmm_(part.T, part)
+        return result
+    upper = np.zeros((len(centre), len(centre)), order="F")
+    for part in rows:
+        upper = blas.dsyrk(1.0, part.numpy().T, beta=1.0, c=upper, overwrite_c=True)
+    half = torch.from_numpy(upper)
+    return half.triu() + half.triu(1).T
+
+
+def factorise(covariance: Tensor) -> Factor:
+    """Cholesky factor, or for a singular covariance the scaled eigenvectors of its positive eigenvalues."""
+    cholesky, failed = torch.linalg.cholesky_ex(covariance)
+    if not int(failed):
+        return Factor(cholesky, triangular=True)
+    values, vectors = torch.linalg.eigh(covariance)
+    positive = values > values[-1] * len(values) * torch.finfo(values.dtype).eps
+    return Factor(vectors[:, positive] * values[positive].sqrt(), triangular=False)
+
+
+def trace_of_root(factor: Factor, covariance: Tensor) -> float:
+    """tr((L L^T S)^(1/2)): the sum of the roots of the eigenvalues of the symmetric L^T S L."""
+    matrix = factor.matrix
+    if factor.triangular and matrix.device.type == "cpu":
+        # L^T in column-major order is L in row-major order: nothing is copied but the result.
+        product, _ = lapack.dsygst(covariance.numpy(), matrix.numpy().T, itype=2, lower=0)
+        values = eigvalsh(product, lower=False, overwrite_a=True, check_finite=False)
+        return float(np.sqrt(values.clip(min=0)).sum())
+    congruent = matrix.T @ covariance @ matrix
+    return float(torch.linalg.eigvalsh((congruent + congruent.T) / 2).clamp(min=0).sqrt().sum())
