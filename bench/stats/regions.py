@@ -273,7 +273,8 @@ def _smallest_ellipsoid(
     for p in EXPONENTS:
         bounds = np.array([(rise / far**p).min() for rise, far in cells])
         radius = room + float((bounds * delta**p).sum())
-        volume = _log_volume(scale * (radius / bounds) ** (1 / p), p)
+        with np.errstate(divide="ignore"):  # one observation says nothing: W is flat, the axis endless
+            volume = _log_volume(scale * (radius / bounds) ** (1 / p), p)
         found.append(Ellipsoid(low + scale * centre, bounds / scale**p, p, radius, volume))
     return min(found, key=lambda ellipsoid: ellipsoid.log_volume)
 
@@ -286,7 +287,8 @@ def _cells(c: _Coordinate, sides: FloatArray, delta: float) -> tuple[FloatArray,
         if reach > delta:
             distance = np.linspace(delta, reach, _CELLS + 1)
             near = c.centre + math.copysign(1.0, side - c.centre) * distance[:-1]
-            rises.append(np.exp(c.log_u(np.clip(near, 0, 1))) - math.exp(c.log_min))
+            rise = np.exp(c.log_u(np.clip(near, 0, 1))) - math.exp(c.log_min)
+            rises.append(np.maximum(rise, 0.0))
             fars.append(distance[1:])
     return np.concatenate(rises), np.concatenate(fars)
 
