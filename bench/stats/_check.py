@@ -54,6 +54,13 @@ def probability(value: float, name: str) -> float:
     return float(value)
 
 
+def bounded_range(lo: float, hi: float) -> tuple[float, float]:
+    """(lo, hi) if both are finite and lo < hi, else `ValueError`."""
+    if not (-np.inf < lo < hi < np.inf):
+        raise ValueError(f"lo and hi must be finite and lo < hi, got [{lo}, {hi}]")
+    return float(lo), float(hi)
+
+
 def count(value: int, name: str, minimum: int = 1) -> int:
     """`value` as an integer of at least `minimum`, else `ValueError`."""
     if int(value) != value or value < minimum:

@@ -13,14 +13,12 @@ import math
 
 import numpy as np
 
-from bench.stats._check import FloatArray, as_floats
+from bench.stats._check import FloatArray, as_floats, probability
 
 
 def log_inverse(alpha: float, sides: int) -> float:
     """ln(sides / alpha), to which the bets are tuned; sides = 2 for a two-sided sequence."""
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha}")
-    return math.log(sides / alpha)
+    return math.log(sides / probability(alpha, "alpha"))
 
 
 def bets(x: FloatArray, tuning: float) -> FloatArray:

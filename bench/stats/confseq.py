@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from bench.stats._check import FloatArray, as_floats, count, probability
+from bench.stats._check import FloatArray, as_floats, bounded_range, count, probability
 from bench.stats.bets import RunningBets, log_factors, log_inverse
 
 _TOLERANCE = 1e-12
@@ -108,8 +108,7 @@ class HedgedSequence:
         cap: float = 0.5,
         population: int | None = None,
     ) -> None:
-        if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
-            raise ValueError(f"lo and hi must be finite and lo < hi, got [{lo}, {hi}]")
+        lo, hi = bounded_range(lo, hi)
         self._lo, self._scale = lo, hi - lo
         self._population = None if population is None else count(population, "population")
         self._threshold = log_inverse(alpha, 2)
@@ -160,14 +159,14 @@ class HedgedSequence:
         seen = self.n - self._sum if mirrored else self._sum
         mean = self._conditional(end.at, seen - value, self.n - 1)
         end.wealth += math.log1p(min(stake, self._cap / max(mean, 1e-300)) * (value - mean))
+        impossible = self._population is not None and end.at * self._population < seen
+        if end.wealth < self._threshold and not impossible:
+            return
         wealth = self._wealth_function(mirrored)
         limit = 1.0 - other.at
-        if self._population is not None and end.at * self._population < seen:
-            end.at = min(seen / self._population, limit)  # what was seen alone makes the mean this large
-            end.wealth = wealth(end.at)
-        if end.wealth < self._threshold:
-            return
-        end.wealth = wealth(end.at)  # without the rounding of many small steps
+        if impossible:
+            end.at = min(seen / (self._population or 1), limit)  # what was seen makes the mean this large
+        end.wealth = wealth(end.at)  # in full, without the rounding of many small steps
         if end.wealth < self._threshold:
             return
         if wealth(limit) >= self._threshold:

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtri
 
-from bench.stats._check import FloatArray, as_floats, count, probability, same_length
+from bench.stats._check import FloatArray, as_floats, bounded_range, count, probability, same_length
 from bench.stats.bets import RunningBets, bets, log_inverse, log_wealth
 from bench.stats.confseq import HedgedSequence
 
@@ -141,9 +141,7 @@ class RunningComparison:
     """
 
     def __init__(self, *, alpha: float = 0.05, lo: float = 0.0, hi: float = 1.0) -> None:
-        if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
-            raise ValueError(f"lo and hi must be finite and lo < hi, got [{lo}, {hi}]")
-        self._lo, self._hi = lo, hi
+        self._lo, self._hi = bounded_range(lo, hi)
         self._threshold = log_inverse(alpha, 2)
         self._bets = RunningBets(self._threshold)
         self._interval = HedgedSequence(alpha=alpha, lo=lo - hi, hi=hi - lo, cap=CAP)
@@ -268,8 +266,7 @@ def fixed_samples(delta: float, sd: float, *, alpha: float = 0.025, power: float
 
 
 def _mapped_difference(a: Values, b: Values, lo: float, hi: float) -> FloatArray:
-    if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
-        raise ValueError(f"lo and hi must be finite and lo < hi, got [{lo}, {hi}]")
+    lo, hi = bounded_range(lo, hi)
     left, right = as_floats(a, "A", lo=lo, hi=hi), as_floats(b, "B", lo=lo, hi=hi)
     same_length(left, right)
     return 0.5 + 0.5 * (left - right) / (hi - lo)
