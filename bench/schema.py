@@ -71,7 +71,7 @@ JOBS = pa.schema(
         ("artifact_sha256", pa.string()),
         ("artifact_bytes", pa.int64()),
         ("flags", pa.string()),  # JSON list
-        ("exhibits", pa.string()),  # JSON list of Exhibit; files in exhibits/<job_key>/<score_id>/
+        ("exhibits", pa.string()),  # JSON list of Exhibit; files in exhibits/<job_key>/<score_id[:16]>/
         ("score_id", pa.string()),
         ("notes", pa.string()),  # JSON object
         # provenance

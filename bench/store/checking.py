@@ -148,7 +148,7 @@ def _leftovers(layout: Layout) -> Iterator[Problem]:
         if "quarantine" not in path.relative_to(layout.root).parts and path.stat().st_mtime < old:
             yield _problem(layout, "leftover", path, "a write that was never finished")
     for work in sorted(layout.runs.glob("*/work")):
-        if locking.is_stale(layout.run_lock(work.parent.name)):
+        if not locking.is_held(layout.run_lock(work.parent.name)):
             yield _problem(layout, "leftover", work, "work of a run that was killed")
 
 

@@ -45,25 +45,22 @@ def acquire(path: Path, timeout_s: float) -> Lock | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     # Under the guard, so that of two processes that find a lock stale only one removes and takes it.
     with _guard(path.parent):
-        return _create(path, timeout_s) if _remove_stale(path) else None
+        if path.exists():
+            if not _is_stale(path):
+                return None
+            path.unlink(missing_ok=True)
+        return _create(path, timeout_s)
 
 
-def remove_stale(path: Path) -> bool:
-    """Remove the lock at `path` unless somebody holds it; whether there is none now."""
+def is_held(path: Path) -> bool:
+    """Whether somebody may still be working under the lock."""
+    if not path.exists():
+        return False
     with _guard(path.parent):
-        return _remove_stale(path)
+        return not _is_stale(path)
 
 
-def _remove_stale(path: Path) -> bool:
-    if path.exists():
-        if not is_stale(path):
-            return False
-        path.unlink(missing_ok=True)
-    return True
-
-
-def is_stale(path: Path) -> bool:
-    """Whether nobody can be working under the lock any more (true also for a missing one)."""
+def _is_stale(path: Path) -> bool:
     content = _read(path)
     try:
         age = time.time() - path.stat().st_mtime

@@ -177,12 +177,12 @@ class Store:
 
     def _sweep(self) -> None:
         """Remove the private folders and locks of runs that are no longer alive."""
-        with atomic.storing(self.layout.locks):
-            locks = list(self.layout.locks.glob("run.*.lock"))
-            dead = [lock for lock in locks if locking.remove_stale(lock)]
-        for lock in dead:
-            run_id = lock.name.removeprefix("run.").removesuffix(".lock")
-            shutil.rmtree(self.layout.work(run_id), ignore_errors=True)
+        for lock in self.layout.locks.glob("run.*.lock"):
+            with atomic.storing(lock):
+                if not locking.is_held(lock):
+                    run_id = lock.name.removeprefix("run.").removesuffix(".lock")
+                    shutil.rmtree(self.layout.work(run_id), ignore_errors=True)
+                    lock.unlink(missing_ok=True)  # last: while it is there, another run can finish this
 
     def _compact_if_possible(self) -> None:
         """Compaction is a convenience: a run whose rows are stored does not fail for want of space for it."""

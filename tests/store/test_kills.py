@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
@@ -20,12 +21,19 @@ from . import make
 N_JOBS, N_KILLS = 180, 30
 
 
-def _resume(path: Path, tell: Callable[[str], object], *, only: range = range(N_JOBS)) -> None:
+def _resume(
+    path: Path,
+    tell: Callable[[str], object],
+    *,
+    only: range = range(N_JOBS),
+    ready: Callable[[], object] = bool,
+) -> None:
     """What a run does: every job without an ok row, each under its lock, told when it is stored."""
     store = Store.open(path, create=True)
     past = {p.key: p for p in store.history()}
     waiting: list[str] = []
     with make.start(store) as run:
+        ready()
         for repeat in only:
             job = make.planned(repeat)
             key = job.job.key
@@ -117,8 +125,12 @@ def test_thirty_kills_lose_nothing_that_was_stored(tmp_path: Path, capfd: pytest
 
 def test_two_runs_at_once_lose_nothing_and_share_the_work(tmp_path: Path) -> None:
     path = tmp_path / "r"
-    halves = range(40), range(39, -1, -1)
-    children = [_start(lambda pipe, only=only: _resume(path, lambda _: None, only=only)) for only in halves]  # type: ignore[misc]
+    together = multiprocessing.get_context("fork").Barrier(2).wait
+
+    def run(only: range) -> tuple[int, int]:
+        return _start(lambda _: _resume(path, lambda _: None, only=only, ready=together))
+
+    children = [run(only) for only in (range(40), range(39, -1, -1))]
     for pid, reader in children:
         _read_all(reader)
         assert os.waitpid(pid, 0)[1] == 0
@@ -127,5 +139,4 @@ def test_two_runs_at_once_lose_nothing_and_share_the_work(tmp_path: Path) -> Non
     assert store.current().num_rows == 40
     assert store.metrics(store.current()).num_rows == 80
     assert store.verify() == []
-    runs = Counter(store.read("jobs", ["run_id"])["run_id"].to_pylist())
-    assert len(runs) == 2
+    assert len(set(store.read("jobs", ["run_id"])["run_id"].to_pylist())) == 2
