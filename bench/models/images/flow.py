@@ -70,7 +70,7 @@ class FlowMatching(ImageGenerator):
         values = to_unit(images)
         parts = principal_components(values)
         q = min(self.dims, len(parts.mean))
-        self._rotation = torch.from_numpy(parts.directions).to(device, torch.float32)
+        self.rotation = torch.from_numpy(parts.directions).to(device, torch.float32)
         self._mean = torch.from_numpy((2.0 * parts.mean - 1.0) @ parts.directions).to(device, torch.float32)
         self._variances = torch.zeros_like(self._mean)
         leading = torch.from_numpy(4.0 * parts.variances[:q]).to(device, torch.float32)
@@ -126,8 +126,8 @@ class FlowMatching(ImageGenerator):
     @torch.no_grad()
     def velocity(self, x: Tensor, t: Tensor) -> Tensor:
         """Velocity at images `x`, float32 (b, C, H, W) on the scale [-1, 1], and times `t` (b,) in [0, 1)."""
-        turned = x.reshape(len(x), -1) @ self._rotation
-        return (self._velocity(turned, t.reshape(-1, 1)) @ self._rotation.T).reshape(x.shape)
+        turned = x.reshape(len(x), -1) @ self.rotation
+        return (self._velocity(turned, t.reshape(-1, 1)) @ self.rotation.T).reshape(x.shape)
 
     @torch.no_grad()
     def sample(self, n: int, *, seed: int, labels: Labels | None = None, nfe: int | None = None) -> Images:
@@ -136,7 +136,7 @@ class FlowMatching(ImageGenerator):
         ends = [
             integrate(self._velocity, x, nfe=steps, solver=self.solver) for x in torch.split(start, _ROWS)
         ]
-        pixels = torch.cat(ends) @ self._rotation.T
+        pixels = torch.cat(ends) @ self.rotation.T
         return to_images((pixels.cpu().numpy() + 1.0) / 2.0, self._shape)
 
 

@@ -50,15 +50,15 @@ class MixtureOfGaussians(ImageGenerator):
             warnings.simplefilter("ignore", ConvergenceWarning)
             mixture.fit(self._parts.project(values, self.dims).astype(np.float32))
         self._weights = mixture.weights_.astype(np.float64)
-        self._means = mixture.means_.astype(np.float64)
+        self.means = mixture.means_.astype(np.float64)
         self._roots = np.linalg.cholesky(mixture.covariances_.astype(np.float64))
 
     def draw(self, n: int, *, seed: int) -> Float64:
         """`n` samples (n, d) of the mixture itself, before clipping and rounding."""
         rng = np.random.default_rng(seed)
         chosen = rng.choice(len(self._weights), size=n, p=self._weights / self._weights.sum())
-        normal = rng.standard_normal((n, self._means.shape[1]))
-        coordinates = self._means[chosen]
+        normal = rng.standard_normal((n, self.means.shape[1]))
+        coordinates = self.means[chosen]
         for k in np.unique(chosen):
             coordinates[chosen == k] += normal[chosen == k] @ self._roots[k].T
         return self._parts.restore(coordinates)
