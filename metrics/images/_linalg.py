@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from scipy.linalg import blas, eigvalsh, lapack
 from torch import Tensor
+
+Array = npt.NDArray[np.float64]
 
 _CHUNK_ROWS = 512
 
@@ -29,20 +32,24 @@ def mean(features: Tensor) -> Tensor:
 
 def scatter(features: Tensor, centre: Tensor) -> Tensor:
     """Sum of outer products of the rows minus `centre`, float64 (d, d)."""
-    rows = (
-        features[start : start + _CHUNK_ROWS].double() - centre
-        for start in range(0, len(features), _CHUNK_ROWS)
-    )
-    if features.device.type != "cpu":
-        result = centre.new_zeros((len(centre), len(centre)))
-        for part in rows:
-            result.addmm_(part.T, part)
-        return result
+    if features.device.type == "cpu":
+        return torch.from_numpy(_scatter_on_cpu(features.numpy(), centre.numpy()))
+    result = centre.new_zeros((len(centre), len(centre)))
+    for start in range(0, len(features), _CHUNK_ROWS):
+        rows = features[start : start + _CHUNK_ROWS].double() - centre
+        result.addmm_(rows.T, rows)
+    return result
+
+
+def _scatter_on_cpu(features: Array, centre: Array) -> Array:
     upper = np.zeros((len(centre), len(centre)), order="F")
-    for part in rows:
-        upper = blas.dsyrk(1.0, part.numpy().T, beta=1.0, c=upper, overwrite_c=True)
-    half = torch.from_numpy(upper)
-    return half.triu() + half.triu(1).T
+    buffer = np.empty((_CHUNK_ROWS, len(centre)))
+    for start in range(0, len(features), _CHUNK_ROWS):
+        rows = features[start : start + _CHUNK_ROWS]
+        shifted = np.subtract(rows, centre, out=buffer[: len(rows)])
+        upper = blas.dsyrk(1.0, shifted.T, beta=1.0, c=upper, overwrite_c=True)
+    upper += np.triu(upper, 1).T
+    return upper.T
 
 
 def factorise(covariance: Tensor) -> Factor:
@@ -61,7 +68,7 @@ def trace_of_root(factor: Factor, covariance: Tensor) -> float:
     if factor.triangular and matrix.device.type == "cpu":
         # L^T in column-major order is L in row-major order: nothing is copied but the result.
         product, _ = lapack.dsygst(covariance.numpy(), matrix.numpy().T, itype=2, lower=0)
-        values = eigvalsh(product, lower=False, overwrite_a=True, check_finite=False)
+        values = eigvalsh(product, lower=False, driver="evd", overwrite_a=True, check_finite=False)
         return float(np.sqrt(values.clip(min=0)).sum())
     congruent = matrix.T @ covariance @ matrix
     return float(torch.linalg.eigvalsh((congruent + congruent.T) / 2).clamp(min=0).sqrt().sum())
