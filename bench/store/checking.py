@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -143,13 +145,24 @@ def _artifact(layout: Layout, folder: Path, expected: str) -> Iterator[Problem]:
 
 def _leftovers(layout: Layout) -> Iterator[Problem]:
     """Temporary files of killed runs, and private folders of runs that are no longer alive."""
-    old = time.time() - LEFTOVER_S
-    for path in sorted(layout.root.rglob(".*.tmp")):
-        if "quarantine" not in path.relative_to(layout.root).parts and path.stat().st_mtime < old:
-            yield _problem(layout, "leftover", path, "a write that was never finished")
+    for path in sorted(_temporaries(layout)):
+        yield _problem(layout, "leftover", path, "a write that was never finished")
     for work in sorted(layout.runs.glob("*/work")):
         if not locking.is_held(layout.run_lock(work.parent.name)):
             yield _problem(layout, "leftover", work, "work of a run that was killed")
+
+
+def _temporaries(layout: Layout) -> Iterator[Path]:
+    """Old temporary files and folders. Others come and go meanwhile: runs may be writing."""
+    old = time.time() - LEFTOVER_S
+    for folder, subfolders, files in os.walk(layout.root):
+        here = Path(folder)
+        found = [here / name for name in (*subfolders, *files) if atomic.is_temporary(Path(name))]
+        subfolders[:] = [n for n in subfolders if n not in ("quarantine", "work") and here / n not in found]
+        for path in found:
+            with contextlib.suppress(FileNotFoundError):
+                if path.lstat().st_mtime < old:
+                    yield path
 
 
 def _problem(layout: Layout, kind: Kind, path: Path, message: str) -> Problem:

@@ -36,11 +36,10 @@ def merge(sources: Sequence[Layout], into: Layout, report: Report) -> int:
         for bad in (b for loaded in (mine, *theirs) for b in loaded.bad):
             report(f"left out {bad}")
         _refuse_conflicts({path: t for loaded in (mine, *theirs) for path, t in loaded.tables.items()})
-        new[table] = _missing_rows(mine, theirs)
-    for source in sources:
-        for row in (
-            new["jobs"].select(["run_id", "job_key", "attempt", "artifact_sha256", "score_id"]).to_pylist()
-        ):
+        new[table] = _missing_rows(mine, theirs, TABLES[table])
+    columns = ["run_id", "job_key", "attempt", "artifact_sha256", "score_id"]
+    for row in new["jobs"].select(columns).to_pylist():
+        for source in sources:
             _copy_files(source, into, row, report)
     for table in ("metrics", "uses", "jobs"):  # a job's row comes last: it says that all of it is there
         _write(into, table, new[table])
@@ -57,12 +56,16 @@ def _refuse_conflicts(tables: Mapping[Path, pa.Table]) -> None:
         )
 
 
-def _missing_rows(mine: reading.Loaded, theirs: Sequence[reading.Loaded]) -> pa.Table:
+def _missing_rows(mine: reading.Loaded, theirs: Sequence[reading.Loaded], schema: pa.Schema) -> pa.Table:
     """Rows of `theirs` whose `record_id` is not in `mine`, with columns of newer benches kept."""
     tables = [t for loaded in theirs for t in loaded.tables.values()]
     if not tables:
-        return pa.table({})
-    rows = reading.distinct(pa.concat_tables(tables, promote_options="default").unify_dictionaries())
+        return schema.empty_table()
+    try:
+        together = pa.concat_tables(tables, promote_options="default")
+    except pa.ArrowException:  # two newer benches added one column with different types: neither is kept
+        together = pa.concat_tables([t.select(schema.names) for t in tables])
+    rows = reading.distinct(together.unify_dictionaries())
     known = [t["record_id"] for t in mine.tables.values()]
     if not known:
         return rows

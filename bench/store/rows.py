@@ -136,7 +136,7 @@ def _ending_columns(outcome: Outcome, facts: JobFacts) -> Row:
     anonymous = facts.run.anonymous
     same = (
         "status", "stage", "exit_code", "duration_s", "setup_s", "collect_s", "score_s", "cpu_s",
-        "peak_rss_mb", "peak_gpu_mb", "n_samples",
+        "peak_rss_mb", "peak_gpu_mb",
     )  # fmt: skip
     return {
         **{name: getattr(outcome, name) for name in same},
@@ -152,6 +152,7 @@ def _ending_columns(outcome: Outcome, facts: JobFacts) -> Row:
         "device": plain_text(outcome.device),
         "device_name": plain_text(outcome.device_name),
         "log_path": facts.log_path,
+        "n_samples": outcome.n_samples if outcome.samples_file else None,  # of those that are stored
     }
 
 

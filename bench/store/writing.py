@@ -92,7 +92,7 @@ class RunWriter:
         """
         facts = rows.JobFacts(planned=planned, run=self._run, log_path=self._relative_log(outcome))
         if not self._keep_samples:
-            outcome = dataclasses.replace(outcome, samples_file="", n_samples=None)
+            outcome = dataclasses.replace(outcome, samples_file="")
         try:
             batches = _build(outcome, facts)
             if work_dir is not None:

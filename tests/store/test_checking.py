@@ -112,6 +112,7 @@ def test_old_leftovers_are_found_and_fresh_ones_are_not(store: Store) -> None:
     for path in (old, fresh):
         path.write_bytes(b"half")
     os.utime(old, (time.time() - 7200,) * 2)
+    (fresh.parent / ".vanished.2.tmp").symlink_to("nowhere")
     assert _only(store.verify()).path.endswith(".old.parquet.1.tmp")
     store.verify(quarantine=True)
     assert (old.exists(), fresh.exists()) == (False, True)

@@ -127,3 +127,18 @@ def test_rows_cannot_have_files_copied_from_elsewhere(tmp_path: Path) -> None:
     pq.write_table(table, path)
     into.merge([a])
     assert set(_tree(into)) == {"store.json", *(n for n in _tree(into) if n.startswith("compact/"))}
+
+
+def test_columns_that_do_not_agree_are_left_behind(tmp_path: Path) -> None:
+    stores = [_store(tmp_path / name, range(1)) for name in "ab"]
+    for store, value in zip(stores, ("red", 3), strict=True):
+        (path,) = reading.part_files(store.layout, "jobs")
+        pq.write_table(pq.read_table(path).append_column("colour", pa.array([value])), path)
+    into = Store.open(tmp_path / "c", create=True)
+    assert into.merge(stores) == 2
+    assert into.verify() == []
+
+
+def test_merging_nothing_is_no_error(tmp_path: Path) -> None:
+    into = Store.open(tmp_path / "c", create=True)
+    assert into.merge([Store.open(tmp_path / "a", create=True), into]) == 0
