@@ -19,7 +19,7 @@ DASH, MINUS, TIMES = "–", "−", "×"
 _ISLAND_ESCAPES = {c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _ISLAND = re.compile("[" + "".join(_ISLAND_ESCAPES) + "]")
 # Right-to-left marks and other invisible controls could make a name read as something it is not.
-_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def slug(name: str) -> str:

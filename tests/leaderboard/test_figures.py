@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from bench.leaderboard.build import read
+from bench.leaderboard.edition import Edition, build_edition
+from bench.leaderboard.figures import FAMILIES, figures_of
+from bench.leaderboard.figures.scatter import _place_names
+from tests.leaderboard import fabricate
+from tests.leaderboard.conftest import Built
+
+
+@pytest.fixture(scope="module")
+def edition(site: Built) -> Edition:
+    registry = fabricate.registry()
+    jobs = [j for j in read([site.store], registry) if j.size == "small"]
+    return build_edition("small", jobs, registry, "")
+
+
+def test_image_tasks_have_sheets_and_scatters_per_dataset(edition: Edition) -> None:
+    ids = [f.id for f in edition.figures["images.fidelity"]]
+    kinds = ("sheets", "chamfer-fd", "plane")
+    assert [i for i in ids if i.endswith("digits")] == [f"{kind}-digits" for kind in kinds]
+    assert len(ids) == len(set(ids)) == 6  # the foreign data set has neither pictures nor both metrics
+
+
+def test_retired_tasks_and_other_families_have_no_figures(edition: Edition) -> None:
+    retired = next(t for t in edition.tasks if t.retired)
+    assert retired.info.family in FAMILIES
+    assert figures_of(retired) == []
+
+
+def test_every_point_of_a_chart_is_in_its_table(edition: Edition) -> None:
+    for figure in edition.figures["images.fidelity"]:
+        if figure.traces:
+            points = sum(len(t["x"]) for t in figure.traces if t["name"] != "target")
+            assert figure.table is not None
+            assert points == len(figure.table.rows) > 5
+
+
+def test_zero_stays_on_a_logarithmic_axis(edition: Edition) -> None:
+    figure = next(f for f in edition.figures["images.fidelity"] if f.id == "chamfer-fd-digits")
+    assert figure.layout["xaxis"]["ticktext"][:2] == ["0", "1"]
+    points = [
+        x
+        for t in figure.traces
+        for x, name in zip(t["x"], t["hovertext"], strict=True)
+        if "exact moments" in name
+    ]
+    assert points == [0.0]
+
+
+def test_limited_results_are_not_drawn(edition: Edition) -> None:
+    figure = next(f for f in edition.figures["images.fidelity"] if f.id == "plane-digits")
+    assert figure.table is not None
+    names = [row[0] for row in figure.table.rows]
+    assert names.count("Mixture of 50 Gaussians") == 1
+
+
+def test_charts_hold_no_markup(site: Built) -> None:
+    page = site.text("task/images.fidelity.html")
+    islands = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    assert len(islands) == 4
+    for island in islands:
+        for trace in json.loads(island)["data"]:
+            assert not any("<" in t for t in trace.get("text", []))
+
+
+def test_names_never_cover_each_other() -> None:
+    points = [(f"model number {i}", 0.01 * (i % 3), 0.01 * (i // 3)) for i in range(9)]
+    spread = [(f"m{i}", float(i), float(i)) for i in range(6)]
+    assert all(_place_names(spread))
+    assert _place_names([("same", 0.0, 0.0)] * 30).count("") >= 20
+    assert len(_place_names(points)) == 9
