@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MAX_FILES = 10_000
+MAX_ARTIFACT_BYTES = 8 * 2**30  # in all, of one artifact
 MAX_NPZ_BYTES = 4 * 2**30
 NOTES_FILE = "notes.json"  # written by the bench: what `collect` returned
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from bench.errors import BenchError, MissingRequirement, UsageError
 from bench.spec import DatasetInfo, ModelInfo, TaskInfo, check_name
-from bench.work import Source
+from bench.work import DeclaredUnit, Source
 
 Info = TypeVar("Info", TaskInfo, ModelInfo, DatasetInfo)
 
@@ -32,6 +32,7 @@ class Registered(Generic[Info]):
     source: Source
     files: tuple[str, ...] = ()  # of a submission: what its source hash covers
     search_path: tuple[str, ...] = ()
+    units: tuple[DeclaredUnit, ...] = ()  # of a submission of artifacts
 
 
 @dataclass

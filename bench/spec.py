@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bench.errors import InvalidOutput, UsageError
+from bench.errors import InvalidOutput, MissingRequirement, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +26,7 @@ Size = Literal["tiny", "small", "full"]
 Direction = Literal["max", "min", "none"]
 Protocol = Literal["paper", "predecessor", "own"]
 DataLabel = Literal["real", "generated", "subset"]
+SubmissionKind = Literal["class", "command", "artifacts"]
 
 SIZES: tuple[Size, ...] = ("tiny", "small", "full")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
@@ -123,6 +124,8 @@ class ModelInfo:
         default_factory=dict
     )  # keyword arguments of the adapter's constructor
     requires: tuple[str, ...] = ()  # importable modules
+    programs: tuple[str, ...] = ()  # programs on PATH
+    kind: SubmissionKind = "class"  # "command": runs outside Python; "artifacts": was run elsewhere
     resources: Resources | None = None  # None: what the task suggests
     license: str = ""
     url: str = ""
@@ -325,6 +328,19 @@ class Task(ABC):
     @abstractmethod
     def score(self, artifact: Artifact, unit: Unit, ctx: Context) -> TaskOutput:
         """Turn an artifact (untrusted input) into numbers. Deterministic; re-runnable at any time."""
+
+    def export_inputs(self, unit: Unit, ctx: Context, folder: Path) -> Mapping[str, Any]:
+        """Write the data of `unit` into the empty `folder`, for models that are not Python classes.
+
+        Files are in formats that any language reads. Returns JSON-ready fields for `unit.json`: "n", how many
+        things to make; "files", what each file holds; "output", what artifact is expected; and whatever else
+        a model must know. The bench adds what all units have in common, the seed among it.
+        """
+        raise MissingRequirement(f"task {unit.task} takes no commands; submit a Python class")
+
+    def check_artifact(self, artifact: Artifact, unit: Unit, ctx: Context) -> None:
+        """Raise `InvalidOutput`, naming file and cause, if `score` could not use a submitted `artifact`."""
+        raise MissingRequirement(f"task {unit.task} takes no artifacts made elsewhere; submit a Python class")
 
 
 def canonical_json(value: Any) -> str:

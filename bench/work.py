@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from bench.spec import Exhibit, Job, JSONScalar, Measure, Resources, Unit
+from bench.spec import Exhibit, Job, JSONScalar, Measure, Resources, SubmissionKind, Unit
 
 Stage = Literal["collect", "score"]
 Status = Literal["ok", "error", "invalid_output", "oom", "timeout", "crash", "cancelled", "skipped", "lost"]
@@ -23,11 +23,28 @@ MESSAGE_LIMIT, TRACEBACK_LIMIT, LOG_LIMIT = 2_000, 8_000, 8 * 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a class lives: an importable "module:Class", or a file outside any package and its class."""
+    """What makes the artifact of a job: a class, a command, or someone elsewhere, who made it already."""
 
-    entry: str  # "module:Class", or "Class" when `file` is set
-    file: str = ""  # absolute path of a submitted file
-    kind: Literal["class", "command", "artifacts"] = "class"
+    entry: str  # "module:Class", or "Class" when `file` is set; of a command its text
+    file: str = ""  # absolute path: of the class's file, of the command's folder, of the artifact's folder
+    kind: SubmissionKind = "class"
+    command: tuple[str, ...] = ()  # with placeholders
+    programs: tuple[str, ...] = ()  # what must be on PATH
+    artifact_sha256: str = ""  # of the artifact made elsewhere
+    seed: int | None = None  # of the unit that artifact was made for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredUnit:
+    """An artifact that a submission hands in, and the unit it says it was made for."""
+
+    task: str
+    dataset: str
+    size: str
+    repeat: int
+    seed: int
+    path: str  # relative to the submission's folder
+    sha256: str  # as `bench.artifacts.artifact_digest`; "" as long as nothing was made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +134,14 @@ def order_from_json(data: Mapping[str, Any]) -> WorkOrder:
             **data,
             "job": Job(**job),
             "unit": Unit(**data["unit"]),
-            "model": Source(**data["model"]),
+            "model": _source(data["model"]),
             **{name: tuple(data[name]) for name in ("stages", "metrics", "requires", "search_path")},
         }
     )
+
+
+def _source(data: Mapping[str, Any]) -> Source:
+    return Source(**{**data, **{name: tuple(data[name]) for name in ("command", "programs")}})
 
 
 def outcome_from_json(data: Mapping[str, Any]) -> Outcome:

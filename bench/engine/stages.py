@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.artifacts import NOTES_FILE, artifact_digest
-from bench.engine import loading
+from bench.engine import external, loading
 from bench.engine.report import StageReport, check_notes
 from bench.errors import InvalidOutput
 from bench.registry import missing_module
@@ -55,6 +55,9 @@ def run_stage(order: WorkOrder, stage: Stage, deadline: float, tell: Tell) -> St
 def _collect(order: WorkOrder, context: Context, report: StageReport) -> None:
     started, own_pid = time.monotonic(), os.getpid()
     task, _ = loading.load_task(order)
+    if order.model.kind != "class":
+        external.collect(task, order, context, report)
+        return
     try:
         adapter = loading.load_adapter(order)
         adapter.setup(context)
