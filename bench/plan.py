@@ -291,7 +291,7 @@ def _decide(
         if old.scoring < task.scoring:
             return "rescore", f"scoring changed ({old.scoring} -> {task.scoring})"
         return ("cached", "cached") if selection.resume else ("run", "not resuming")
-    if old.status in FAILED:
+    if old.status in FAILED and old.status != "lost":
         if selection.retry_failed:
             return "run", f"failed before ({old.status})"
         return "cached", f"failed before ({old.status}); --retry-failed runs it again"

@@ -64,6 +64,7 @@ def test_what_is_stored_does_not_run_again(registry: Registry) -> None:
         ({"key": "other"}, {}, ("run", "new settings")),
         ({"status": "cancelled"}, {}, ("run", "not finished before (cancelled)")),
         ({"status": "skipped"}, {}, ("run", "skipped before")),
+        ({"status": "lost"}, {}, ("run", "not finished before (lost)")),
     ],
 )
 def test_the_reason_is_named(
@@ -74,7 +75,7 @@ def test_the_reason_is_named(
     assert reasons(plan) == {expected}
 
 
-@pytest.mark.parametrize("status", sorted(FAILED))
+@pytest.mark.parametrize("status", sorted(FAILED - {"lost"}))
 def test_failures_run_again_only_on_request(registry: Registry, status: str) -> None:
     stored = past_of(make_plan(registry, SELECTION, past=()), status=status)
     [(action, reason)] = reasons(make_plan(registry, SELECTION, stored))
