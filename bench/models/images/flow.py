@@ -32,7 +32,7 @@ class _Plan:
     steps: int
     width: int
     blocks: int
-    epochs: int = 200
+    epochs: int = 300
     batch: int = 256
     rate: float = 3e-3
     average: float = 0.99  # of the running mean of the weights
@@ -40,7 +40,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, blocks=1, batch=64),
-    "small": _Plan(steps=800, width=512, blocks=1),
+    "small": _Plan(steps=1_000, width=512, blocks=1),
     "full": _Plan(steps=20_000, width=1024, blocks=3, rate=1e-3, average=0.999),
 }
 
@@ -169,4 +169,4 @@ class _Network(nn.Module):
 def _times(n: int, rng: torch.Generator) -> Tensor:
     """Stratified logit-normal times (n, 1), most of them where noise and image are equally strong."""
     uniform = (torch.arange(n)[:, None] + torch.rand(n, 1, generator=rng)) / n
-    return torch.sigmoid(0.7 * torch.special.ndtri(uniform.clamp(1e-4, 1.0 - 1e-4)) - 0.7)
+    return torch.sigmoid(0.8 * torch.special.ndtri(uniform.clamp(1e-4, 1.0 - 1e-4)) - 0.6)

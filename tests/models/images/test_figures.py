@@ -29,13 +29,13 @@ def ratios(data: ImageDataset, generated: np.ndarray) -> Chamfer:
     [("real-hold", 0.99, 0.99), ("train-copy", 0.99, 1.00), ("uniform-noise", 2.78, 3.05)],
 )
 def test_bounds(name: str, r2g: float, g2r: float, digit_images: ImageDataset, fitted: Make) -> None:
-    model = fitted(name, digit_images.split(resolve_role(name)).images)
+    model = fitted(name, digit_images.split(role_of(name)).images)
     result = ratios(digit_images, model.sample(598, seed=0))
     assert result.r2g_ratio == pytest.approx(r2g, abs=0.05)
     assert result.g2r_ratio == pytest.approx(g2r, abs=0.05)
 
 
-def resolve_role(name: str) -> Any:
+def role_of(name: str) -> Any:
     return "hold" if name == "real-hold" else "fit"
 
 
