@@ -283,8 +283,10 @@ def _leave_grandchildren() -> None:
 
 
 def _return_twice() -> None:
-    """A fork that returns where only the job should."""
-    os.fork()
+    """A fork that returns where only the job should, and before it."""
+    fork = os.fork()
+    if fork:
+        os.waitpid(fork, 0)
 
 
 def _kill_the_supervisor() -> None:

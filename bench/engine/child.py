@@ -131,11 +131,9 @@ def _settle(assignment: Assignment) -> None:
     with suppress(OSError):  # if the machine runs out of memory, the job goes before the bench does
         Path("/proc/self/oom_score_adj").write_text("800")
     scratch = str(Path(assignment.order.work_dir, "scratch"))
-    os.environ.update(
-        CUDA_DEVICE_ORDER="PCI_BUS_ID",
-        CUDA_VISIBLE_DEVICES=assignment.grant.gpus,
-        TMPDIR=scratch,
-    )
+    if "CUDA_VISIBLE_DEVICES" not in os.environ:  # then the granted names are nvidia-smi's, in this order
+        os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"
+    os.environ.update(CUDA_VISIBLE_DEVICES=assignment.grant.gpus, TMPDIR=scratch)
     os.chdir(scratch)
     _set_threads(assignment.grant.threads)
 

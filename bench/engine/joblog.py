@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
@@ -12,11 +13,14 @@ _NOTE_ROOM = 200
 
 
 class CappedLog:
-    """Writes the first half of the limit at once, keeps the last half in memory until `close`."""
+    """Writes the first half of the limit at once, keeps the last half in memory until `close`.
+
+    A full disk costs log lines, not jobs: what can't be written is dropped.
+    """
 
     def __init__(self, path: Path, limit: int = LOG_LIMIT) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb")
+        self._file = path.open("wb", buffering=0)
         self._head_left = limit // 2
         self._tail_room = max(0, limit - limit // 2 - _NOTE_ROOM)
         self._tail: deque[bytes] = deque()
@@ -27,8 +31,7 @@ class CappedLog:
         """Take bytes as they come; they need not be text."""
         if self._head_left:
             head, data = data[: self._head_left], data[self._head_left :]
-            self._file.write(head)
-            self._file.flush()
+            self._put(head)
             self._head_left -= len(head)
         if data:
             self._tail.append(data)
@@ -50,10 +53,17 @@ class CappedLog:
         if self._file.closed:
             return
         if self._elided:
-            self._file.write(f"\n[... {self._elided} bytes left out ...]\n".encode())
+            self._put(f"\n[... {self._elided} bytes left out ...]\n".encode())
         for chunk in self._tail:
-            self._file.write(chunk)
-        self._file.close()
+            self._put(chunk)
+        with suppress(OSError):
+            self._file.close()
+
+    def _put(self, data: bytes) -> None:
+        left = memoryview(data)
+        with suppress(OSError):
+            while left:
+                left = left[self._file.write(left) or 0 :]
 
     def __enter__(self) -> CappedLog:
         return self

@@ -169,6 +169,7 @@ def test_grandchildren_are_gone_when_the_outcome_arrives(
         engine.shutdown(kill=True)
 
 
+@pytest.mark.slow
 def test_killed_supervisor_takes_nothing_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "RESUBMISSIONS", 1)
     started: list[str] = []
@@ -252,6 +253,7 @@ def test_supervisor_that_cannot_start_is_an_engine_error(
         engine.shutdown(kill=True)
 
 
+@pytest.mark.slow
 def test_children_that_are_started_instead_of_forked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_NO_FORK", "1")
     engine = LocalEngine(2)
