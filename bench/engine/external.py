@@ -79,7 +79,7 @@ def write_inputs(
 
 def small_seed(seed: int) -> int:
     """A unit's seed in 31 bits: R, JavaScript and awk cannot take all 63."""
-    return seed & (2**SEED_BITS - 1)
+    return seed % (1 << SEED_BITS)
 
 
 def _values(unit: Unit, context: Context, described: Mapping[str, Any], inputs: Path) -> dict[str, str]:

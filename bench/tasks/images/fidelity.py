@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,12 @@ import numpy.typing as npt
 import torch
 
 from bench.adapters.images import FeatureSource, ImageGenerator
-from bench.artifacts import load_npz
 from bench.datasets.images import ImageSplit
 from bench.errors import InvalidOutput
 from bench.metrics.images import equalise
 from bench.metrics.neighbors import nearest_between
 from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput, Unit
+from bench.tasks.images.artifact import FEATURES_FILE, IMAGES_FILE, FidelityArtifact, export, read_artifact
 from bench.tasks.images.contract import check_features, check_images
 from bench.tasks.images.encoders import load_encoder
 from bench.tasks.images.encoding import encode_cached
@@ -24,7 +25,6 @@ from bench.tasks.images.protocol import ImageUnit, derived_seed, image_unit
 from bench.tasks.images.scores import BALL, BALL_K, CHAMFER_K, FidelityScores, fidelity_scores
 from bench.tasks.images.sheets import write_sheet
 
-IMAGES_FILE, FEATURES_FILE = "images.npz", "features.npz"
 COPYING_BELOW = 0.9  # memorisation ratio
 _FEWEST_DISTINCT = 20
 _PROBE = 8  # images drawn twice to see that equal seeds give equal images
@@ -36,8 +36,9 @@ Array = npt.NDArray[np.float32]
 class ImageFidelity(Task):
     """Collects `n` images (or feature vectors) and compares them with as many reference images.
 
-    Artifact: `images.npz` with `images` uint8 (n, C, H, W), or `features.npz` with one float32 (n, d) array
-    for each encoder. Seeds of fitting and sampling are `derived_seed(unit.seed, "fit" or "sample")`.
+    Artifact: `images.npz` with `images` uint8 (n, C, H, W), or a folder `images` of picture files, or
+    `features.npz` with one float32 (n, d) array for each encoder. Seeds of fitting and sampling are
+    `derived_seed(unit.seed, "fit" or "sample")`.
     """
 
     def collect(
@@ -54,12 +55,22 @@ class ImageFidelity(Task):
             "derive it from bench.adapters.images.ImageGenerator or FeatureSource"
         )
 
+    def export_inputs(self, unit: Unit, ctx: Context, folder: Path) -> Mapping[str, Any]:
+        """`fit.npz`: the images a model may train on, with their labels."""
+        return export(image_unit(ctx.load_dataset(unit.dataset), unit), folder)
+
+    def check_artifact(self, artifact: Artifact, unit: Unit, ctx: Context) -> None:
+        """Exactly `n` images of the right shape, or feature vectors for each encoder."""
+        plan = image_unit(ctx.load_dataset(unit.dataset), unit)
+        read_artifact(artifact, plan, n=plan.n)
+
     def score(self, artifact: Artifact, unit: Unit, ctx: Context) -> TaskOutput:
         """Every metric with the data set's default encoder, and the others as facets."""
         plan = image_unit(ctx.load_dataset(unit.dataset), unit)
-        images = _load_images(artifact, plan)
+        given: FidelityArtifact = read_artifact(artifact, plan)
+        images = given.images
         started = time.monotonic()
-        generated = _encode(images, plan, ctx) if images is not None else _load_features(artifact, plan, ctx)
+        generated = given.features if images is None else _encode(images, plan, ctx)
         real = reference_features(plan, ctx)
         encoded = time.monotonic()
         scores = {name: _scores(real[name], generated[name], plan, ctx) for name in plan.encoders}
@@ -141,26 +152,6 @@ def _collect_features(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, 
     }
     np.savez(ctx.artifact_dir / FEATURES_FILE, **arrays)  # type: ignore[arg-type]
     return {"n": plan.n, "fits_on": "ref features", "fit_images": 0}
-
-
-def _load_images(artifact: Artifact, plan: ImageUnit) -> npt.NDArray[np.uint8] | None:
-    """The images of the artifact; None if it has features instead."""
-    if IMAGES_FILE in artifact.names():
-        arrays = load_npz(artifact.path(IMAGES_FILE), ["images"])
-        return check_images(arrays["images"], shape=plan.dataset.image_shape)
-    if FEATURES_FILE in artifact.names():
-        return None
-    raise InvalidOutput(
-        f"the artifact needs {IMAGES_FILE} or {FEATURES_FILE}; it has {artifact.names() or 'no file'}"
-    )
-
-
-def _load_features(artifact: Artifact, plan: ImageUnit, ctx: Context) -> dict[str, Array]:
-    arrays = load_npz(artifact.path(FEATURES_FILE), plan.encoders)
-    return {
-        name: check_features(arrays[name], dim=real.shape[1], encoder=name)
-        for name, real in reference_features(plan, ctx).items()
-    }
 
 
 def _encode(images: npt.NDArray[np.uint8], plan: ImageUnit, ctx: Context) -> dict[str, Array]:

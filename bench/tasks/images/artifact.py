@@ -1,0 +1,94 @@
+"""What stands for a model when its images are scored, and what a model outside Python is given to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.artifacts import load_npz, load_pictures
+from bench.errors import InvalidOutput
+from bench.spec import Artifact
+from bench.tasks.images.contract import check_features, check_images
+from bench.tasks.images.encoders import load_encoder
+from bench.tasks.images.protocol import ImageUnit
+
+IMAGES_FILE, FEATURES_FILE, IMAGES_FOLDER = "images.npz", "features.npz", "images"
+_FORMS = f"{IMAGES_FILE} or {FEATURES_FILE}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FidelityArtifact:
+    """The content of an artifact: images, uint8 (n, C, H, W), or float32 (n, d) features by encoder."""
+
+    images: npt.NDArray[np.uint8] | None
+    features: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+
+
+def read_artifact(artifact: Artifact, plan: ImageUnit, n: int | None = None) -> FidelityArtifact:
+    """Read and check an artifact in any of its three forms; `n=None` accepts any number from 1 on.
+
+    Raises `InvalidOutput` naming the file and the cause.
+    """
+    names = artifact.names()
+    forms = [form for form in (IMAGES_FILE, FEATURES_FILE) if form in names]
+    if any(name.startswith(f"{IMAGES_FOLDER}/") for name in names):
+        forms.append(f"{IMAGES_FOLDER}/")
+    if not forms:
+        came = ", ".join(names[:10]) or "no file"
+        raise InvalidOutput(
+            f"the artifact needs {_FORMS}; it has {came} (a folder {IMAGES_FOLDER}/ of PNG, JPEG or WebP files "
+            "will do too)"
+        )
+    if len(forms) > 1:
+        raise InvalidOutput(f"the artifact has both {forms[0]} and {forms[1]}; hand in one of them")
+    if forms[0] == FEATURES_FILE:
+        return FidelityArtifact(images=None, features=_features(artifact.path(FEATURES_FILE), plan, n))
+    return FidelityArtifact(images=_images(artifact.dir, forms[0], plan, n))
+
+
+def export(plan: ImageUnit, folder: Path) -> dict[str, Any]:
+    """Write `fit.npz` into `folder`; returns the fields of `unit.json`."""
+    split = plan.fit_split()
+    with (folder / "fit.npz").open("xb") as file:
+        np.savez(file, images=split.images, labels=split.labels)
+    shape = list(plan.dataset.image_shape)
+    size = f"({plan.n}, {', '.join(map(str, shape))})"
+    return {
+        "n": plan.n,
+        "image_shape": shape,
+        "fit_images": len(split),
+        "files": {"fit.npz": "images: uint8 (N, C, H, W), 0 is black; labels: whole numbers (N,)"},
+        "output": {
+            IMAGES_FILE: f"images: uint8 {size}",
+            f"{IMAGES_FOLDER}/": f"or instead: {plan.n} PNG, JPEG or WebP files, 8 bits a channel, in order of name",
+        },
+    }
+
+
+def _images(folder: Path, form: str, plan: ImageUnit, n: int | None) -> npt.NDArray[np.uint8]:
+    shape = plan.dataset.image_shape
+    if form == IMAGES_FILE:
+        images: Any = load_npz(folder / IMAGES_FILE, ["images"])["images"]
+    else:
+        images = load_pictures(folder / IMAGES_FOLDER, shape=shape)
+    try:
+        return check_images(images, shape=shape, n=n)
+    except InvalidOutput as error:
+        raise InvalidOutput(f"{form}: {error}") from None
+
+
+def _features(path: Path, plan: ImageUnit, n: int | None) -> dict[str, npt.NDArray[np.float32]]:
+    arrays = load_npz(path, plan.encoders)
+    one = plan.dataset.fit.images[:1]
+    dims = {name: load_encoder(name).encode(one).shape[1] for name in plan.encoders}
+    try:
+        return {
+            name: check_features(arrays[name], dim=dims[name], encoder=name, n=n) for name in plan.encoders
+        }
+    except InvalidOutput as error:
+        raise InvalidOutput(f"{path.name}: {error}") from None
