@@ -71,6 +71,8 @@ class EchoTask(Task):
             "spread": float(np.ptp(values)),
         }
         for name, value in json.loads(artifact.path("claims.json").read_text()).items():
+            if value == "crash":
+                os.abort()  # an artifact that brings down the library that reads it
             metrics.pop(name) if value == "missing" else metrics.update({name: value})
         curve = {"x": list(range(min(values.size, 100))), "y": values[:100].tolist()}
         (ctx.exhibit_dir / "values.json").write_text(json.dumps(curve))
@@ -162,6 +164,19 @@ class FailingSetup(Uniform):
 
     def setup(self, ctx: Context) -> None:
         import module_that_does_not_exist  # type: ignore[import-not-found]  # noqa: F401
+
+
+class Trapper(Uniform):
+    """Leaves a link where the bench will write later."""
+
+    def setup(self, ctx: Context) -> None:
+        elsewhere = ctx.artifact_dir.parent / "elsewhere"
+        elsewhere.mkdir()
+        for name in ("exhibits", "scratch"):
+            path = ctx.artifact_dir.parent / name
+            if path.exists():
+                path.rmdir()
+            path.symlink_to(elsewhere)
 
 
 class Smuggler(Uniform):

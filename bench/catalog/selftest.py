@@ -112,6 +112,7 @@ MODELS = (
     _claims("missing", "spread", "missing", "Makes the task leave out a metric."),
     _claims("extra", "bonus", 1.0, "Makes the task return an undeclared metric."),
     _claims("out-of-range", "spread", 1.5, "Makes the task return a value out of range."),
+    _claims("score-crash", "spread", "crash", "Makes the task crash while it scores."),
     _claims("wrong-mean", "mean", 0.9, "Makes the task return a mean that its samples do not have."),
     _model(
         "needs-module",
@@ -124,5 +125,6 @@ MODELS = (
     _model("needs-gpu", "CudaUser", "Needs a GPU.", {}, resources=_GPU),
     _model("cuda-hog", "CudaHog", "Wants more GPU memory than there is.", {}, resources=_GPU),
     _model("writer", "Writer", "Writes outside its folders.", {}),
+    _model("trapper", "Trapper", "Puts links where the bench will write.", {}),
     _model("smuggler", "Smuggler", "Puts a link into its artifact.", {}),
 )

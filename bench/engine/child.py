@@ -79,8 +79,11 @@ def live(assignment: Assignment) -> NoReturn:
             with suppress(OSError):
                 write_frame(CHANNEL_FD, {"progress": [done, total]})
 
+    def on_artifact(sha256: str, size: int) -> None:
+        write_frame(CHANNEL_FD, {"artifact": [sha256, size]})
+
     audit = _audit(order) if order.audit_writes and stage == "collect" else None
-    report = run_stage(order, stage, assignment.deadline, tell)
+    report = run_stage(order, stage, assignment.deadline, tell, on_artifact)
     if audit is not None:
         report.notes[NOTE] = json.dumps(audit.outside())
     for stream in (sys.stdout, sys.stderr):

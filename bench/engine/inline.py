@@ -39,7 +39,6 @@ class InlineEngine(Engine):
     def _run(self, order: WorkOrder) -> Outcome:
         started_at, started, cpu = time.time(), time.monotonic(), time.process_time()
         deadline = started + order.job.resources.timeout_s
-        prepare(order)
         Path(order.log_path).parent.mkdir(parents=True, exist_ok=True)
         reports = []
         with (
@@ -49,6 +48,7 @@ class InlineEngine(Engine):
         ):
             for stage in order.stages:
                 self._tell(order, stage, 0, 0)
+                prepare(order, stage)
                 reports.append(run_stage(order, stage, deadline, self._teller(order, stage)))
                 if reports[-1].status != "ok":
                     break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -22,6 +23,7 @@ from bench.work import Stage, WorkOrder
 REPORT_EVERY_S = 0.1
 MAX_NOTES_BYTES = 2**20
 Tell = Callable[[int, int], None]
+OnArtifact = Callable[[str, int], None]
 
 
 def artifact_folder(order: WorkOrder) -> Path:
@@ -29,15 +31,24 @@ def artifact_folder(order: WorkOrder) -> Path:
     return Path(order.artifact_dir) if "collect" not in order.stages else Path(order.work_dir, "artifact")
 
 
-def prepare(order: WorkOrder) -> None:
-    """Make the folders of a job below its `work_dir`."""
-    for name in ("artifact", "exhibits", "scratch"):
-        Path(order.work_dir, name).mkdir(parents=True, exist_ok=True)
+def prepare(order: WorkOrder, stage: Stage) -> None:
+    """Make the folders of a stage, new and empty: collect may have left a link where score will write."""
+    for name in ("artifact" if stage == "collect" else "exhibits", "scratch"):
+        folder = Path(order.work_dir, name)
+        if folder.is_symlink() or folder.is_file():
+            folder.unlink()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
     Path(order.cache_dir).mkdir(parents=True, exist_ok=True)
 
 
-def run_stage(order: WorkOrder, stage: Stage, deadline: float, tell: Tell) -> StageReport:
-    """Run one stage to its end. Whatever it raises, `KeyboardInterrupt` included, becomes its report."""
+def run_stage(
+    order: WorkOrder, stage: Stage, deadline: float, tell: Tell, on_artifact: OnArtifact | None = None
+) -> StageReport:
+    """Run one stage to its end. Whatever it raises, `KeyboardInterrupt` included, becomes its report.
+
+    `on_artifact` hears the hash and size of the artifact before it is scored.
+    """
     report = StageReport(stage=stage)
     try:
         loading.extend_path(order.search_path)
@@ -45,7 +56,10 @@ def run_stage(order: WorkOrder, stage: Stage, deadline: float, tell: Tell) -> St
             loading.check_requirements(order)
         context = _context(order, deadline, _sparing(tell))
         _seed_everything(order.unit.seed)
-        (_collect if stage == "collect" else _score)(order, context, report)
+        if stage == "collect":
+            _collect(order, context, report)
+        else:
+            _score(order, context, report, on_artifact)
     except BaseException as error:
         report.fail(error)
     _look_at_gpu(report)
@@ -84,7 +98,7 @@ def _close(adapter: Adapter) -> None:
         adapter.close()
 
 
-def _score(order: WorkOrder, context: Context, report: StageReport) -> None:
+def _score(order: WorkOrder, context: Context, report: StageReport, on_artifact: OnArtifact | None) -> None:
     started = time.monotonic()
     try:
         report.artifact_sha256, report.artifact_bytes = artifact_digest(context.artifact_dir)
@@ -93,6 +107,8 @@ def _score(order: WorkOrder, context: Context, report: StageReport) -> None:
                 f"the artifact in {context.artifact_dir} has the hash {report.artifact_sha256}, "
                 f"not the recorded {order.artifact_sha256}; it was changed after it was made"
             )
+        if on_artifact is not None:
+            on_artifact(report.artifact_sha256, report.artifact_bytes)
         task, info = loading.load_task(order)
         artifact = Artifact(
             dir=context.artifact_dir,

@@ -82,7 +82,6 @@ class Supervisor:
         reports: list[StageReport] = []
         ends: list[StageEnd] = []
         extra: dict[str, Any] = {}
-        prepare(order)
         with CappedLog(Path(order.log_path)) as log:
             for stage in order.stages:
                 end = self._run_stage(order, stage, grant, deadline, log)
@@ -110,6 +109,7 @@ class Supervisor:
         self, order: WorkOrder, stage: Stage, grant: Grant, deadline: float, log: CappedLog
     ) -> StageEnd:
         self._tell({"progress": [stage, 0, 0]})
+        prepare(order, stage)
         assignment = Assignment(
             order=order, stage=stage, grant=grant, deadline=deadline, supervisor=os.getpid()
         )

@@ -40,4 +40,6 @@ def _died(
     report = StageReport(
         stage=stage, status=status, error_type=kind, error_message=clean_text(message, MESSAGE_LIMIT)
     )
+    if stage == "score" and end.artifact is not None:  # what scored badly need not be collected again
+        report.artifact_sha256, report.artifact_bytes = end.artifact
     return report, {"exit_code": end.exit_code, "signal": end.signal}

@@ -31,6 +31,7 @@ class StageEnd:
     """What the supervisor saw of a child."""
 
     report: dict[str, Any] | None  # as the child sent it, unchecked; None if it sent none
+    artifact: tuple[str, int] | None  # hash and size, if the child came as far as that
     breach: Breach
     garbled: str  # why its channel couldn't be read; "" normally
     exit_code: int | None
@@ -53,6 +54,7 @@ class Watch:
     _reaper: Reaper = field(init=False)
     _frames: FrameReader = field(init=False)
     _report: dict[str, Any] | None = None
+    _artifact: tuple[str, int] | None = None
     _breach: Breach = ""
     _garbled: str = ""
     _kill_at: float = float("inf")
@@ -74,6 +76,7 @@ class Watch:
         died_of = "" if code is None or code >= 0 else _signal_name(-code)
         return StageEnd(
             report=self._report,
+            artifact=self._artifact,
             breach=self._breach,
             garbled=self._garbled,
             exit_code=code if code is not None and code >= 0 else None,
@@ -135,6 +138,9 @@ class Watch:
         if "progress" in frame:
             done, total = frame["progress"]
             self.on_progress(int(done), int(total))
+        elif "artifact" in frame:
+            sha256, size = frame["artifact"]
+            self._artifact = str(sha256), int(size)
         else:
             self._report = dict(frame["report"])
 

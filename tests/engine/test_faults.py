@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.artifacts import artifact_digest
 from bench.catalog.selftest import MODELS
 from bench.engine import LocalEngine
 from bench.engine.processes import marked_with
@@ -51,6 +52,8 @@ EXPECTED = {
     "extra": ("invalid_output", "score", "InvalidOutput", "'bonus' was returned but", None, ""),
     "out-of-range": ("invalid_output", "score", "InvalidOutput", "spread is 1.5, outside", None, ""),
     "wrong-mean": ("invalid_output", "score", "InvalidOutput", "mean of its samples", None, ""),
+    "score-crash": ("crash", "score", "Crash", "SIGABRT", None, "SIGABRT"),
+    "trapper": ("ok", "score", "", "", None, ""),
     "smuggler": ("invalid_output", "score", "InvalidOutput", "'link' is a link", None, ""),
     "needs-module": (
         "skipped",
@@ -213,3 +216,16 @@ def test_writes_outside_are_noted(faults: Faults) -> None:
     assert "stray.txt" in note
     assert "kept.txt" not in note
     assert "values.npz" not in note
+
+
+def test_a_crash_of_scoring_does_not_lose_the_artifact(faults: Faults) -> None:
+    outcome = faults.outcomes["score-crash"]
+    folder = Path(faults.orders["score-crash"].work_dir, "artifact")
+    assert (outcome.artifact_sha256, outcome.artifact_bytes) == artifact_digest(folder)
+
+
+def test_links_planted_by_a_model_are_not_followed(faults: Faults) -> None:
+    work_dir = Path(faults.orders["trapper"].work_dir)
+    assert list((work_dir / "elsewhere").iterdir()) == []
+    assert not (work_dir / "exhibits").is_symlink()
+    assert (work_dir / "exhibits" / "values.json").is_file()
