@@ -100,7 +100,8 @@ def present(e: Estimate, axis: Axis | None, decimals: int, best: bool = False) -
         return Cell(estimate=e, text=_WORDS.get(e.kind, "") or text.visible(e.status, 24))
     shown = "n=1"
     if e.low is not None and e.high is not None:
-        shown = text.spread(e.mean, e.low, e.high, decimals)
+        one = "n=1 " if e.n == 1 else ""  # the interval is then from within that repeat
+        shown = one + text.spread(e.mean, e.low, e.high, decimals)
     line = whisker.path(axis, e.mean, e.low, e.high) if axis else ""
     return Cell(estimate=e, text=text.number(e.mean, decimals), spread=shown, path=line, best=best)
 

@@ -50,11 +50,6 @@ def build_edition(size: str, jobs: Sequence[JobRecord], registry: Registry, pref
         by_model[job.model].append(job)
     tasks = [task_view.build(name, size, by_task[name], registry, failure_ids) for name in sorted(by_task)]
     models = [model_view.build(by_model[name], tasks, failed, registry) for name in sorted(by_model)]
-    pictures = {
-        path: source
-        for job, exhibit, path in exhibits.images(jobs)
-        if (source := exhibits.source_path(job, exhibit)) is not None
-    }
     return Edition(
         size=size,
         prefix=prefix,
@@ -64,7 +59,7 @@ def build_edition(size: str, jobs: Sequence[JobRecord], registry: Registry, pref
         figures={task.info.name: figures_of(task) for task in tasks},
         models=tuple(models),
         failures=tuple(failed),
-        pictures=tuple(sorted(pictures.items())),
+        pictures=tuple(sorted(exhibits.files(jobs).items())),
     )
 
 

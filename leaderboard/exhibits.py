@@ -1,15 +1,17 @@
-"""Pictures and small tables that scores left in the store: checked, then copied onto the site."""
+"""Pictures that scores left in the store: checked, then copied onto the site under the hash of their content.
+
+Equal pictures of several models (a sheet of the reference data) are one file.
+"""
 
 from __future__ import annotations
 
-import json
+import hashlib
 import re
 import struct
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from bench.leaderboard.records import JobRecord
 from bench.spec import Exhibit
@@ -18,31 +20,6 @@ PNG = b"\x89PNG\r\n\x1a\n"
 MAX_BYTES = 4 * 2**20
 _HASH = re.compile(r"[0-9a-f]{8,64}\Z")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}\Z")
-
-
-def site_path(job: JobRecord, exhibit: Exhibit) -> str:
-    """Where an exhibit lies below the site's root; "" if its name cannot be trusted."""
-    parts = exhibit.file.split("/")
-    if not all(_FILE.match(p) for p in parts):
-        return ""
-    if not _HASH.match(job.job_key) or not _HASH.match(job.score_id):
-        return ""
-    return "/".join(["exhibits", job.job_key[:16], job.score_id[:16], *parts])
-
-
-def source_path(job: JobRecord, exhibit: Exhibit) -> Path | None:
-    """The exhibit's file in the store; None if there is none or it is not what it should be."""
-    if not site_path(job, exhibit):
-        return None
-    root = (job.store / "exhibits").resolve()
-    path = (root / job.job_key / job.score_id[:16] / exhibit.file).resolve()
-    if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > MAX_BYTES:
-        return None
-    if exhibit.kind == "image":
-        with path.open("rb") as file:
-            if file.read(len(PNG)) != PNG:
-                return None
-    return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,39 +34,68 @@ class Picture:
     height: int
 
 
-def picture(job: JobRecord, exhibit: Exhibit, *, label: str, href: str, alt: str) -> Picture | None:
-    """The picture of an image exhibit; None if the file is not a usable PNG."""
-    path = source_path(job, exhibit)
-    if path is None or exhibit.kind != "image":
+@dataclass(frozen=True, slots=True)
+class _Png:
+    digest: str
+    width: int
+    height: int
+
+
+def source_path(job: JobRecord, exhibit: Exhibit) -> Path | None:
+    """The exhibit's file in the store; None if there is none, or it is too large or lies elsewhere."""
+    if not _HASH.match(job.job_key) or not _HASH.match(job.score_id):
         return None
-    width, height = _png_size(path)
-    source = site_path(job, exhibit)
-    return Picture(source=source, label=label, href=href, alt=alt, width=width, height=height)
+    if not all(_FILE.match(part) for part in exhibit.file.split("/")):
+        return None
+    root = (job.store / "exhibits").resolve()
+    path = (root / job.job_key / job.score_id[:16] / exhibit.file).resolve()
+    if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > MAX_BYTES:
+        return None
+    return path
 
 
-def _png_size(path: Path) -> tuple[int, int]:
-    """Width and height from the header, so that pages do not jump while pictures load."""
-    with path.open("rb") as file:
-        head = file.read(24)
-    width, height = struct.unpack(">II", head[16:24]) if len(head) == 24 else (0, 0)
-    return min(width, 10_000), min(height, 10_000)
-
-
-def images(jobs: Iterable[JobRecord]) -> Iterable[tuple[JobRecord, Exhibit, str]]:
-    """Every usable picture of `jobs`, with its path on the site."""
+def images(jobs: Iterable[JobRecord]) -> Iterable[tuple[JobRecord, Exhibit]]:
+    """Every usable picture of `jobs`."""
     for job in jobs:
         for exhibit in job.exhibits:
-            if exhibit.kind == "image" and source_path(job, exhibit) is not None:
-                yield job, exhibit, site_path(job, exhibit)
+            if exhibit.kind == "image" and _png(job, exhibit) is not None:
+                yield job, exhibit
 
 
-def load(job: JobRecord, exhibit: Exhibit) -> Any:
-    """The content of a table or series; None if it cannot be read."""
+def files(jobs: Iterable[JobRecord]) -> dict[str, Path]:
+    """Path on the site -> source, for every usable picture of `jobs`."""
+    found: dict[str, Path] = {}
+    for job, exhibit in images(jobs):
+        png, source = _png(job, exhibit), source_path(job, exhibit)
+        if png is not None and source is not None:
+            found.setdefault(_site_path(png), source)
+    return found
+
+
+def picture(job: JobRecord, exhibit: Exhibit, *, label: str, alt: str, href: str = "") -> Picture | None:
+    """The picture of an image exhibit; None if the file is not a usable PNG."""
+    png = _png(job, exhibit) if exhibit.kind == "image" else None
+    if png is None:
+        return None
+    return Picture(
+        source=_site_path(png), label=label, href=href, alt=alt, width=png.width, height=png.height
+    )
+
+
+def _site_path(png: _Png) -> str:
+    return f"exhibits/{png.digest[:24]}.png"
+
+
+def _png(job: JobRecord, exhibit: Exhibit) -> _Png | None:
     path = source_path(job, exhibit)
-    if path is None:
+    return _read_png(path, path.stat().st_mtime_ns) if path is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _read_png(path: Path, _modified: int) -> _Png | None:
+    """Hash and size in pixels, so that pages do not jump while pictures load; None if it is no PNG."""
+    content = path.read_bytes()
+    if not content.startswith(PNG) or len(content) < 24:
         return None
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        print(f"exhibit {path} is not readable JSON; left out", file=sys.stderr)
-        return None
+    width, height = struct.unpack(">II", content[16:24])
+    return _Png(hashlib.sha256(content).hexdigest(), min(width, 10_000), min(height, 10_000))

@@ -12,6 +12,8 @@ from bench.leaderboard import cells, exhibits, lines, tables, text
 from bench.leaderboard.cells import Cell
 from bench.leaderboard.exhibits import Picture
 from bench.leaderboard.failures import Failure
+from bench.leaderboard.figures import Figure
+from bench.leaderboard.figures.exhibited import figures_from
 from bench.leaderboard.lines import Line
 from bench.leaderboard.records import JobRecord
 from bench.leaderboard.tables import Column, Cost
@@ -45,6 +47,7 @@ class Panel:
     cost: Cost
     command: str
     pictures: tuple[Picture, ...]
+    figures: tuple[Figure, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,17 +128,22 @@ def _panels(task: TaskView, dataset: DatasetView, line: Line) -> list[Panel]:
             cost=tables.cost(jobs),
             command=command(jobs),
             pictures=() if facet.facet else tuple(_pictures(jobs, dataset)),
+            figures=() if facet.facet else tuple(figures_from(jobs, _panel_id(task, dataset, line))),
         )
         for facet in dataset.facets
         if not facet.facet or any(facet.facet in j.values for j in jobs)
     ]
 
 
+def _panel_id(task: TaskView, dataset: DatasetView, line: Line) -> str:
+    return f"x-{task.slug}-{dataset.slug}-{line.key[1]}"
+
+
 def _pictures(jobs: Sequence[JobRecord], dataset: DatasetView) -> Iterable[Picture]:
-    for job, exhibit, _ in exhibits.images(jobs):
+    for job, exhibit in exhibits.images(jobs):
         caption = text.visible(exhibit.caption or exhibit.name, 200)
         label = f"Repeat {job.repeat}: {caption}"
-        found = exhibits.picture(job, exhibit, label=label, href="", alt=f"{caption}, {dataset.title}")
+        found = exhibits.picture(job, exhibit, label=label, alt=f"{caption}, {dataset.title}")
         if found is not None:
             yield found
 
@@ -179,7 +187,6 @@ def _facts(info: Mapping[str, Any], newest: JobRecord) -> list[Fact]:
     """Every field of the model card that says something."""
     n = info.get("n_parameters")
     rows = [
-        ("Name", newest.model),
         ("Version", newest.model_version),
         ("Families", ", ".join(lines.strings(info.get("families")))),
         ("Parameters", f"{n:,}" if isinstance(n, int) else "not stated"),

@@ -49,9 +49,9 @@ def _ranks(
 ) -> dict[LineKey, str]:
     """Ranks of means among full results of all models but upper bounds; ties share the better rank.
 
-    Empty where the metric has no better and worse.
+    Empty for descriptive metrics.
     """
-    if metric.direction == "none" and metric.target is None:
+    if metric.direction == "none":
         return {}
     marks = {
         key: tables.goodness(metric, e.mean)

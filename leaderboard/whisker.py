@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 WIDTH, HEIGHT, MARGIN = 60, 9, 3
+LOG_SPAN = 1e4  # the widest range a logarithmic axis shows
 LOG_RANGE = 100.0  # a positive column wider than this gets a logarithmic axis
 
 
@@ -37,7 +38,8 @@ def axis_for(points: Iterable[float], ends: Iterable[float] = ()) -> Axis | None
         return None
     low, high = min(values), max(values)
     if low > 0 and high / low > LOG_RANGE:
-        return Axis(low / 1.2, high * 1.2, log=True)
+        # One value next to zero must not squeeze all others into a corner; it sits on the left edge.
+        return Axis(max(low, high / LOG_SPAN) / 1.2, high * 1.2, log=True)
     room = (high - low) * 0.3
     inside = [e for e in ends if math.isfinite(e)]
     if room == 0:  # all means are equal: the intervals set the scale

@@ -9,7 +9,7 @@ from bench.leaderboard.figures.scatter import AxisOf, scatter
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 
-SHEET = "samples"  # name of the exhibit with a grid of samples
+SHEET, REFERENCE = "samples", "reference"  # names of the exhibits with grids of images
 
 
 def figures(task: TaskView) -> list[Figure]:
@@ -21,9 +21,10 @@ def figures(task: TaskView) -> list[Figure]:
 
 
 def _sheets(dataset: DatasetView) -> Figure | None:
-    """One sheet of samples per model: what the numbers are about."""
+    """One sheet of samples per model: what the numbers are about, after one of real images."""
     order = [row.line for row in dataset.headline.everyone]
-    pictures = tuple(p for line in order if (p := _sheet(dataset, line)))
+    found = [_reference(dataset), *(_sheet(dataset, line) for line in order)]
+    pictures = tuple(p for p in found if p)
     if not pictures:
         return None
     return Figure(
@@ -36,17 +37,25 @@ def _sheets(dataset: DatasetView) -> Figure | None:
 
 
 def _sheet(dataset: DatasetView, line: Line) -> Picture | None:
-    found = list(exhibits.images(dataset.jobs[line.key]))
+    found = [f for f in exhibits.images(dataset.jobs[line.key]) if f[1].name == SHEET]
     if not found:
         return None
-    job, exhibit, _ = next((f for f in found if f[1].name == SHEET), found[0])
     return exhibits.picture(
-        job,
-        exhibit,
+        *found[0],
         label=line.title,
         href=f"model/{line.slug}.html",
         alt=f"Grid of samples of {line.title} on {dataset.title}",
     )
+
+
+def _reference(dataset: DatasetView) -> Picture | None:
+    """Real images, from any job that left a sheet of them."""
+    jobs = (job for found in dataset.jobs.values() for job in found)
+    first = next((f for f in exhibits.images(jobs) if f[1].name == REFERENCE), None)
+    if first is None:
+        return None
+    alt = f"Grid of real images of {dataset.title}"
+    return exhibits.picture(*first, label="Real images, for comparison", alt=alt)
 
 
 def _chamfer_against_fd(dataset: DatasetView) -> Figure | None:

@@ -49,6 +49,7 @@ def test_one_repeat_has_no_interval_and_says_so() -> None:
 def test_one_repeat_with_its_own_interval_names_the_method() -> None:
     found = estimate(job(value=0.5, ci_low=0.4, ci_high=0.6, ci_method="wilson"))
     assert (found.low, found.high, found.method) == (0.4, 0.6, "wilson")
+    assert cells.present(found, None, 2).spread == "n=1 ±0.10"
 
 
 def test_partial_failure_keeps_the_value_and_points_to_the_failure() -> None:

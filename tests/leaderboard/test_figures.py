@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import html
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from bench.leaderboard.build import read
+from bench.leaderboard.build import build_site, read
 from bench.leaderboard.edition import Edition, build_edition
 from bench.leaderboard.figures import FAMILIES, figures_of
 from bench.leaderboard.figures.scatter import _place_names
+from bench.registry import Registry
 from tests.leaderboard import fabricate
 from tests.leaderboard.conftest import Built
 
@@ -75,3 +78,28 @@ def test_names_never_cover_each_other() -> None:
     assert all(_place_names(spread))
     assert _place_names([("same", 0.0, 0.0)] * 30).count("") >= 20
     assert len(_place_names(points)) == 9
+
+
+def test_series_and_tables_of_a_score_become_figures(tmp_path: Path) -> None:
+    store = fabricate.FakeStore(tmp_path / "store")
+    key = store.add(task="images.old", model="m", dataset="digits", values={"m": 1.0}, primary="m")
+    contents = {
+        "curve": ("series", {"x": [0, 1, 2], "y": [0.5, float("nan"), 0.7]}),
+        "rows": ("table", [{"a": 1, "b": fabricate.HOSTILE}, {"a": 0.25}]),
+        "broken": ("series", {"x": [0, 1], "y": [1]}),
+        "empty": ("table", []),
+    }
+    folder = store.root / "exhibits" / key / store.jobs[-1]["score_id"][:16]
+    folder.mkdir(parents=True)
+    for name, (_, content) in contents.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    store.jobs[-1]["exhibits"] = json.dumps(
+        [{"name": n, "kind": k, "file": f"{n}.json", "caption": n} for n, (k, _) in contents.items()]
+    )
+    build_site([store.write()], tmp_path / "site", registry=Registry())
+    page = (tmp_path / "site/model/m.html").read_text("utf-8")
+    (island,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
+    (trace,) = json.loads(island)["data"]
+    assert (trace["x"], trace["y"]) == ([0.0, 2.0], [0.5, 0.7])
+    assert [html.unescape(t) for t in re.findall(r"<h3>([^<]*), repeat 0</h3>", page)] == ["curve", "rows"]
+    assert '<th scope="row">0.25</th><td>not given</td>' in page

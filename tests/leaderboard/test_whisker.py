@@ -19,6 +19,7 @@ def test_wide_positive_columns_are_logarithmic() -> None:
     assert not axis_for([1.0, 99.0]).log  # type: ignore[union-attr]
     assert not axis_for([-1.0, 500.0]).log  # type: ignore[union-attr]
     assert axis_for([]) is None
+    assert axis_for([1e-14, 10.0, 20.0]) == Axis(20 / 1e4 / 1.2, 24.0, log=True)
 
 
 def test_one_huge_interval_does_not_flatten_the_others() -> None:
