@@ -239,7 +239,7 @@ MODELS: tuple[ModelInfo, ...] = (
         summary="A collapsed model: every sample is the mean of the training images.",
         license="Apache-2.0",
         baseline=True,
-        tags=("baseline", "collapse"),
+        tags=("baseline", "collapse", "deterministic"),
     ),
     ModelInfo(
         name="uniform-noise",
