@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Literal
 
 from bench.errors import BenchError, UsageError
-from bench.keys import job_key, unit_seed
+from bench.keys import digest, job_key, unit_seed
 from bench.registry import Registered, Registry, missing_module, resolve, unknown
 from bench.sources import hash_entry, hash_files
-from bench.spec import DatasetInfo, Job, ModelInfo, Resources, Size, TaskInfo, Unit
+from bench.spec import DatasetInfo, Job, ModelInfo, Size, TaskInfo, Unit
+from bench.submissions.command import missing_program
+from bench.submissions.units import for_unit
 from bench.work import FAILED, Stage
 
 Action = Literal["run", "rescore", "cached", "skip"]
@@ -144,13 +146,14 @@ class _Planner:
         dataset: Registered[DatasetInfo],
         repeat: int,
     ) -> PlannedJob:
-        source_hash = self._hashes.setdefault(model.info.name, "") or _source_hash(model)
-        self._hashes[model.info.name] = source_hash
-        job, unit = _job(task.info, model.info, source_hash, dataset.info, repeat, self._selection)
+        unit, absent = unit_of(task.info, dataset.info, repeat, self._selection), ""
+        if model.info.kind == "artifacts":
+            model, absent = for_unit(model, unit, self._selection.seed)
+        job = _job(task.info, model.info, self._hash_of(model), dataset.info, repeat, self._selection)
         old = self._by_key.get(job.key)
         action, reason = _decide(job, task.info, old, self._by_cell.get(_cell(job), []), self._selection)
         if action in ("run", "rescore"):
-            gap = self._gaps.of(task.info, model.info, dataset.info) or _gpu_gap(job, self._selection)
+            gap = absent or self._gaps.of(task.info, model, dataset.info) or _gpu_gap(job, self._selection)
             action, reason = ("skip", gap) if gap else (action, reason)
         return PlannedJob(
             job=job,
@@ -164,6 +167,13 @@ class _Planner:
             artifact_sha256=old.artifact_sha256 if old else "",
             is_stored=old is not None and (old.status, old.error_message) == ("skipped", reason),
         )
+
+    def _hash_of(self, model: Registered[ModelInfo]) -> str:
+        if model.source.artifact_sha256:
+            return model.source.artifact_sha256  # each artifact made elsewhere stands for itself
+        if model.info.name not in self._hashes:
+            self._hashes[model.info.name] = _source_hash(model)
+        return self._hashes[model.info.name]
 
 
 def _gpu_gap(job: Job, selection: Selection) -> str:
@@ -214,6 +224,36 @@ def _units(
     return [(registry.datasets[name], repeat) for name in names for repeat in range(repeats)]
 
 
+def list_units(
+    registry: Registry, selection: Selection
+) -> list[tuple[Registered[TaskInfo], Registered[DatasetInfo], Unit]]:
+    """Every unit of the selected tasks at the selected size, whatever models there are."""
+    return [
+        (registry.tasks[name], dataset, unit_of(registry.tasks[name].info, dataset.info, repeat, selection))
+        for name in _tasks(registry, selection)
+        for dataset, repeat in _units(registry.tasks[name].info, registry, selection)
+    ]
+
+
+def unit_of(task: TaskInfo, dataset: DatasetInfo, repeat: int, selection: Selection) -> Unit:
+    """The unit of `task` on `dataset` with the seed that belongs to `repeat`."""
+    return Unit(
+        task=task.name,
+        dataset=dataset.name,
+        repeat=repeat,
+        size=selection.size,
+        seed=unit_seed(
+            task=task.name,
+            task_version=task.version,
+            dataset=dataset.name,
+            repeat=repeat,
+            suite_seed=selection.seed,
+        ),
+        limit=selection.limit,
+        settings=dict(task.sizes[selection.size].settings),
+    )
+
+
 def _job(
     task: TaskInfo,
     model: ModelInfo,
@@ -221,40 +261,12 @@ def _job(
     dataset: DatasetInfo,
     repeat: int,
     selection: Selection,
-) -> tuple[Job, Unit]:
+) -> Job:
     resources = model.resources or task.resources
     if selection.timeout_s is not None:
         resources = dataclasses.replace(resources, timeout_s=selection.timeout_s)
     if selection.memory_mb is not None:
         resources = dataclasses.replace(resources, memory_mb=selection.memory_mb)
-    seed = unit_seed(
-        task=task.name,
-        task_version=task.version,
-        dataset=dataset.name,
-        repeat=repeat,
-        suite_seed=selection.seed,
-    )
-    unit = Unit(
-        task=task.name,
-        dataset=dataset.name,
-        repeat=repeat,
-        size=selection.size,
-        seed=seed,
-        limit=selection.limit,
-        settings=dict(task.sizes[selection.size].settings),
-    )
-    return _keyed(task, model, source_hash, dataset, repeat, selection, resources), unit
-
-
-def _keyed(
-    task: TaskInfo,
-    model: ModelInfo,
-    source_hash: str,
-    dataset: DatasetInfo,
-    repeat: int,
-    selection: Selection,
-    resources: Resources,
-) -> Job:
     identity = {
         "task": task.name,
         "task_version": task.version,
@@ -273,10 +285,11 @@ def _keyed(
 
 
 def _source_hash(model: Registered[ModelInfo]) -> str:
-    if model.files:
-        files = [Path(f) for f in model.files]
-        return hash_files(files, Path(model.search_path[0]))
-    return hash_entry(model.source.entry)
+    """Of a submitted file its hash (and its helpers'); of a folder its files and what of them is run."""
+    if not model.search_path:
+        return hash_entry(model.source.entry)
+    files = hash_files([Path(f) for f in model.files], Path(model.search_path[0]))
+    return digest([files, *model.runs]) if model.runs else files
 
 
 def _decide(
@@ -318,12 +331,15 @@ class _Gaps:
         self._modules: dict[str, bool] = {}
         self._datasets: dict[str, str] = {}
 
-    def of(self, task: TaskInfo, model: ModelInfo, dataset: DatasetInfo) -> str:
+    def of(self, task: TaskInfo, model: Registered[ModelInfo], dataset: DatasetInfo) -> str:
         """Why the job cannot run here, or ""."""
-        for info in (model, dataset, task):
+        for info in (model.info, dataset, task):
             for module in info.requires:
                 if not self._has(module):
                     return str(missing_module(module, info.name))
+        program = missing_program(model.source.command, model.info.programs, Path(model.source.file))
+        if program:
+            return f"needs the program {program}, which is not on PATH; wanted by {model.info.name}"
         if dataset.name not in self._datasets:
             self._datasets[dataset.name] = self._locate(dataset)
         return self._datasets[dataset.name]

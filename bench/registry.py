@@ -31,6 +31,7 @@ class Registered(Generic[Info]):
     origin: str
     source: Source
     files: tuple[str, ...] = ()  # of a submission: what its source hash covers
+    runs: tuple[str, ...] = ()  # of a submitted folder: which class or command, covered as well
     search_path: tuple[str, ...] = ()
     units: tuple[DeclaredUnit, ...] = ()  # of a submission of artifacts
 

@@ -1,4 +1,4 @@
-"""Models that live outside the package: a file and a class, or a folder with `submission.toml`.
+"""From a path to a registered model.
 
 Nothing submitted is imported here. What a file says of itself is read by `bench.probe` in a child
 process; what a folder says of itself is data.
@@ -8,25 +8,24 @@ from __future__ import annotations
 
 import ast
 import json
-import re
+import shlex
 import subprocess
 import sys
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.errors import UsageError
-from bench.registry import Registered, Registry, unknown
+from bench.registry import Registered, Registry
 from bench.sources import folder_files, local_files, parse
-from bench.spec import ModelInfo, Resources, check_name
+from bench.spec import ModelInfo
+from bench.submissions import manifest
+from bench.submissions.card import CARD, Card, model_info, read_card
+from bench.submissions.command import fault_in
+from bench.submissions.units import check_folders, declared_units
 from bench.work import Source
 
-CARD = "submission.toml"
 PROBE_TIMEOUT_S = 120.0
-_TEXT_FIELDS = ("name", "version", "title", "summary", "license", "url", "paper")
-_LIST_FIELDS = ("families", "requires", "training_data", "tags")
-_FIELDS = (*_TEXT_FIELDS, *_LIST_FIELDS, "kind", "entry", "params", "n_parameters", "resources")
+_MOST_WORDS = 1_000
 
 
 def is_path(text: str) -> bool:
@@ -46,44 +45,109 @@ def from_path(text: str) -> Registered[ModelInfo]:
 
 
 def add_folder(registry: Registry, folder: Path) -> None:
-    """Register every submission below `folder`; a broken one costs a warning, not the command."""
-    if not folder.is_dir():
-        return
-    for card in sorted(folder.glob(f"*/{CARD}")):
+    """Register every submission below `folder`; a broken one costs a warning, not the command.
+
+    So does one whose files are not those that `bench submit` checked.
+    """
+    for inner in submitted(folder):
         try:
-            registry.add(from_folder(card.parent))
-        except UsageError as error:
-            registry.warnings.append(f"submission {card.parent.name} was ignored: {error}")
+            manifest.verify(inner)
+            registry.add(from_folder(inner))
+        except (UsageError, OSError) as error:
+            registry.warnings.append(f"submission {inner.name} was ignored: {error}")
+
+
+def submitted(folder: Path) -> list[Path]:
+    """The folders of all submissions below `folder`, good or broken, without half-made ones."""
+    if not folder.is_dir():
+        return []
+    return sorted(card.parent for card in folder.glob(f"*/{CARD}") if not card.parent.name.startswith("."))
 
 
 def from_folder(folder: Path) -> Registered[ModelInfo]:
     """The model described by `folder`/submission.toml."""
-    card = folder / CARD
-    if not card.is_file():
+    path = folder / CARD
+    if not path.is_file():
         raise UsageError(f"{folder} has no {CARD}; `bench new model NAME` writes one")
-    data = _read_card(card)
-    kind = data.pop("kind", "class")
-    if kind != "class":
-        raise UsageError(f"{card}: kind {kind!r} is not known; use 'class'")
-    file_name, _, class_name = str(data.pop("entry", "")).partition(":")
-    file = _class_file(folder / file_name, class_name, where=str(card))
-    if not file.is_relative_to(folder.resolve()):
-        raise UsageError(f"{card}: entry {file_name!r} lies outside the folder")
-    info = _info(data, where=str(card), entry=class_name)
+    card = read_card(path)
+    read = {"class": _class, "command": _command, "artifacts": _artifacts}[card.kind]
+    return read(card, folder.resolve())
+
+
+def _class(card: Card, root: Path) -> Registered[ModelInfo]:
+    file_name, _, class_name = card.get("entry", str, "").partition(":")
+    try:
+        file = _class_file(root / file_name, class_name, where=card.where)
+    except (OSError, ValueError) as error:  # a name that is too long, or holds a NUL
+        raise card.fault("entry", f"entry {file_name[:80]!r} is no file name: {error}") from None
+    if not file.is_relative_to(root):
+        raise card.fault("entry", f"entry {file_name!r} lies outside the folder")
+    return Registered(
+        info=model_info(card, entry=class_name),
+        origin=card.where,
+        source=Source(entry=class_name, file=str(file)),
+        files=_code(root),
+        runs=(file.relative_to(root).as_posix(), class_name),
+        search_path=(str(root),),
+    )
+
+
+def _command(card: Card, root: Path) -> Registered[ModelInfo]:
+    words = card.get("command", list, [])
+    if not words or not all(isinstance(word, str) and word for word in words) or len(words) > _MOST_WORDS:
+        example = '["python3", "generate.py", "{input}", "{output}", "{seed}", "{n}"]'
+        raise card.fault("command", f"'command' must be a list of words, e.g. {example}")
+    for word in words:
+        fault = fault_in(word)
+        if fault:
+            line = _line_of_word(card, word)
+            raise UsageError(f"{card.where}:{line}: the word {word[:80]!r} of 'command' {fault}")
+    if fault_in(words[0]) or "{" in words[0]:
+        raise card.fault("command", "the first word of 'command' is a program; it takes no placeholder")
+    info = model_info(card, entry=shlex.join(words)[:500])
     return Registered(
         info=info,
-        origin=str(card),
-        source=Source(entry=class_name, file=str(file)),
-        files=tuple(str(p) for p in folder_files(folder.resolve())),
-        search_path=(str(folder.resolve()),),
+        origin=card.where,
+        source=Source(
+            entry=info.entry, file=str(root), kind="command", command=tuple(words), programs=info.programs
+        ),
+        files=_code(root),
+        runs=tuple(words),
+        search_path=(str(root),),
     )
+
+
+def _line_of_word(card: Card, word: str) -> int:
+    """The line of a word of the command, which may span lines; as TOML writes simple strings."""
+    lines = card.text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.lstrip().startswith("command")), 0)
+    quoted = (f'"{word}"', f"'{word}'")
+    hits = (i for i in range(start, len(lines)) if any(q in lines[i] for q in quoted))
+    return next(hits, start) + 1
+
+
+def _artifacts(card: Card, root: Path) -> Registered[ModelInfo]:
+    units = declared_units(card)
+    check_folders(card, root, units)
+    return Registered(
+        info=model_info(card, entry=""),
+        origin=card.where,
+        source=Source(entry="", kind="artifacts"),
+        search_path=(str(root),),
+        units=units,
+    )
+
+
+def _code(root: Path) -> tuple[str, ...]:
+    """What the source hash covers: all but the card, whose title and limits change no result."""
+    return tuple(str(p) for p in folder_files(root) if p != root / CARD)
 
 
 def _from_file(path: Path, class_name: str) -> Registered[ModelInfo]:
     file = _class_file(path, class_name, where=str(path))
     answer = _probe(file, class_name)
     return Registered(
-        info=_info(answer, where=f"{path}: {class_name}.info", entry=class_name),
+        info=model_info(Card(where=f"{path}: {class_name}.info", data=answer), entry=class_name),
         origin=f"{path}:{class_name}",
         source=Source(entry=class_name, file=str(file)),
         files=tuple(str(p) for p in local_files(file)),
@@ -121,58 +185,4 @@ def _probe(file: Path, class_name: str) -> dict[str, Any]:
         raise UsageError(f"{file}: importing it ended the process (exit code {done.returncode})") from None
     if "error" in answer:
         raise UsageError(answer["error"])
-    info: dict[str, Any] = answer["info"]
-    return info
-
-
-def _read_card(card: Path) -> dict[str, Any]:
-    text = card.read_text(encoding="utf-8", errors="replace")
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{card}: {error}") from error
-    for key in data:
-        if key not in _FIELDS:
-            raise UsageError(f"{card}:{line_of(text, key)}: {unknown_key(key, _FIELDS)}")
-    return data
-
-
-def _info(data: Mapping[str, Any], where: str, entry: str) -> ModelInfo:
-    """A checked `ModelInfo` from the data of a card; every wrong type is named."""
-    fields: dict[str, Any] = {"entry": entry}
-    for name in _TEXT_FIELDS:
-        fields[name] = _typed(data, name, str, "", where)
-    for name in _LIST_FIELDS:
-        values = _typed(data, name, (list, tuple), (), where)
-        if not all(isinstance(v, str) for v in values):
-            raise UsageError(f"{where}: {name!r} must be a list of strings, got {values!r}")
-        fields[name] = tuple(values)
-    fields["params"] = _typed(data, "params", dict, {}, where)
-    fields["n_parameters"] = _typed(data, "n_parameters", (int, type(None)), None, where)
-    resources = _typed(data, "resources", (dict, type(None)), None, where)
-    try:
-        fields["resources"] = Resources(**resources) if resources else None
-    except TypeError as error:
-        raise UsageError(f"{where}: resources: {error}") from error
-    if not fields["version"] or not fields["families"]:
-        raise UsageError(f"{where}: 'name', 'version' and 'families' are needed")
-    check_name(fields["name"], "model")
-    return ModelInfo(**fields)
-
-
-def _typed(data: Mapping[str, Any], name: str, types: Any, default: Any, where: str) -> Any:
-    value = data.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, types):
-        raise UsageError(f"{where}: {name!r} has the wrong type, got {value!r}")
-    return value
-
-
-def unknown_key(key: str, known: tuple[str, ...]) -> str:
-    """The message for a key that a TOML file should not have, with the nearest one."""
-    return unknown("key", key, known).partition(" (see")[0]
-
-
-def line_of(text: str, key: str) -> int:
-    """The line on which `key` is set in a TOML text (1 if it cannot be found)."""
-    pattern = re.compile(rf"\s*\[*\"?{re.escape(key)}\b")
-    return next((i for i, line in enumerate(text.splitlines(), start=1) if pattern.match(line)), 1)
+    return {name: value for name, value in answer["info"].items() if name != "kind"}
