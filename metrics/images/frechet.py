@@ -54,8 +54,8 @@ def frechet_distance(*, real: Features, generated: Features) -> FrechetDistance:
     """Frechet distance |mu_x - mu_y|^2 + tr(Sx + Sy - 2 (Sx Sy)^(1/2)) between two sets of features.
 
     real: (n, d), generated: (m, d), numpy or torch, n, m >= 2; the numbers may differ. All statistics in float64.
-    With fewer samples than features the trace of the root comes from the samples themselves (exact and fast),
-    otherwise from the covariances. Raises ValueError for bad features.
+    When a set has no more samples than features, so that its covariance is singular, the trace of the root comes from
+    the samples themselves (exact and fast), otherwise from the covariances. Raises ValueError for bad features.
 
     Heusel, Ramsauer, Unterthiner, Nessler, Hochreiter, "GANs Trained by a Two Time-Scale Update Rule Converge to a
     Local Nash Equilibrium", NeurIPS 2017.
@@ -67,12 +67,12 @@ def frechet_distance(*, real: Features, generated: Features) -> FrechetDistance:
     """
     x, y = feature_pair(real=real, generated=generated, minimum=2)
     dimensions = x.shape[1]
-    if min(len(x), len(y)) >= dimensions:
+    if min(len(x), len(y)) > dimensions:
         return frechet_from_statistics(real=_statistics(x), generated=_statistics(y))
     (mean_x, rows_x), (mean_y, rows_y) = _centred(x), _centred(y)
     total = float(rows_x.square().sum() + rows_y.square().sum())
     root = float(torch.linalg.svdvals(rows_x @ rows_y.T).sum())
-    return _assemble(mean_x - mean_y, total, root, (FEWER_THAN_DIMENSIONS,))
+    return _assemble(mean_x - mean_y, total, root, _size_flags(dimensions, len(x), len(y)))
 
 
 def statistics_from_moments(
@@ -125,9 +125,13 @@ def frechet_from_statistics(*, real: GaussianStatistics, generated: GaussianStat
         )
     root = trace_of_root(real.factor, generated.covariance)
     total = float(real.covariance.trace() + generated.covariance.trace())
-    counts = [part.count for part in (real, generated) if part.count is not None]
-    flags = (FEWER_THAN_DIMENSIONS,) if counts and min(counts) < dimensions else ()
+    flags = _size_flags(dimensions, real.count, generated.count)
     return _assemble(real.mean - generated.mean, total, root, flags)
+
+
+def _size_flags(dimensions: int, *counts: int | None) -> tuple[str, ...]:
+    fewer = any(count is not None and count < dimensions for count in counts)
+    return (FEWER_THAN_DIMENSIONS,) if fewer else ()
 
 
 def _assemble(shift: Tensor, total: float, root: float, flags: tuple[str, ...]) -> FrechetDistance:

@@ -144,7 +144,9 @@ def without_self(x: Array) -> Array:
 
 
 @pytest.mark.parametrize("limit_bytes", [256 << 20, 1 << 15])
-def test_distances_within_a_set_are_those_of_the_plain_loop(pair: tuple[Array, Array], limit_bytes: int) -> None:
+def test_distances_within_a_set_are_those_of_the_plain_loop(
+    pair: tuple[Array, Array], limit_bytes: int
+) -> None:
     for points in pair:
         found = nearest_others(points=torch.from_numpy(points), k=K, limit_bytes=limit_bytes)
         plain = without_self(points)
@@ -155,7 +157,9 @@ def test_distances_within_a_set_are_those_of_the_plain_loop(pair: tuple[Array, A
 
 
 @pytest.mark.parametrize("limit_bytes", [256 << 20, 1 << 15])
-def test_distances_between_sets_are_those_of_the_plain_loop(pair: tuple[Array, Array], limit_bytes: int) -> None:
+def test_distances_between_sets_are_those_of_the_plain_loop(
+    pair: tuple[Array, Array], limit_bytes: int
+) -> None:
     x, y = (torch.from_numpy(points) for points in pair)
     found = nearest_between(real=x, generated=y, k=K, limit_bytes=limit_bytes)
     plain = cdist(pair[0].astype(np.float64), pair[1].astype(np.float64))
@@ -207,7 +211,9 @@ def test_a_pair_has_one_distance_wherever_and_however_it_is_computed() -> None:
 def test_near_copies_of_wide_features(noise: float) -> None:
     """2,000 x 1,280 features and copies with noise, where the plain float32 expansion fails at the small end."""
     rng = np.random.default_rng(0)
-    x = np.maximum(rng.standard_normal((2000, 64)) @ rng.standard_normal((64, 1280)) / 8, 0).astype(np.float32)
+    x = np.maximum(rng.standard_normal((2000, 64)) @ rng.standard_normal((64, 1280)) / 8, 0).astype(
+        np.float32
+    )
     y = (x + noise * rng.standard_normal(x.shape)).astype(np.float32)
     found = nearest_between(real=torch.from_numpy(x), generated=torch.from_numpy(y), k=1)
     truth = np.linalg.norm(x.astype(np.float64) - y, axis=1)
@@ -224,7 +230,9 @@ def test_identical_rows_are_at_distance_exactly_zero() -> None:
     x[200:] = x[:200]
     points = torch.from_numpy(x)
     assert bool((nearest_others(points=points, k=1).distances == 0).all())
-    assert bool((nearest_between(real=points, generated=points.clone(), k=2).real_to_generated.distances == 0).all())
+    assert bool(
+        (nearest_between(real=points, generated=points.clone(), k=2).real_to_generated.distances == 0).all()
+    )
 
 
 def test_results_do_not_depend_on_the_blocks() -> None:
@@ -270,7 +278,9 @@ def test_cuda_agrees_with_the_cpu(pair: tuple[Array, Array]) -> None:
         radii = nearest_others(points=x, k=K).distances[:, -1:]
         results.append(nearest_between(real=x, generated=y, k=K, real_balls=Balls(radii)))
     cpu, cuda = results
-    np.testing.assert_allclose(cuda.real_to_generated.distances.cpu(), cpu.real_to_generated.distances, rtol=1e-5)
+    np.testing.assert_allclose(
+        cuda.real_to_generated.distances.cpu(), cpu.real_to_generated.distances, rtol=1e-5
+    )
     assert cuda.real_balls_holding is not None
     assert cpu.real_balls_holding is not None
     assert torch.equal(cuda.real_balls_holding.cpu(), cpu.real_balls_holding)
