@@ -87,7 +87,8 @@ def _editions(jobs: Sequence[JobRecord], registry: Registry) -> list[Edition]:
     by_size: dict[str, list[JobRecord]] = defaultdict(list)
     for job in jobs:
         by_size[job.size].append(job)
-    sizes = [s for s in EDITION_ORDER if s in by_size] or [EDITION_ORDER[0]]
+    known = [s for s in EDITION_ORDER if s in by_size]
+    sizes = [*known, *sorted(by_size.keys() - set(known))] or [EDITION_ORDER[0]]
     return [
         build_edition(size, by_size[size], registry, prefix="" if size == sizes[0] else f"{size}/")
         for size in sizes

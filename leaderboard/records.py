@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from bench.leaderboard.text import slug
 from bench.spec import Exhibit
 from bench.work import FAILED
 
@@ -149,25 +151,41 @@ def _order(record: JobRecord) -> tuple[Any, ...]:
 
 
 def _values(metrics: pa.Table) -> dict[tuple[str, int], dict[str, dict[str, MetricRecord]]]:
+    """(job key, attempt) -> facet -> metric -> record. By columns: there can be hundreds of thousands of rows."""
     found: dict[tuple[str, int], dict[str, dict[str, MetricRecord]]] = defaultdict(dict)
-    keys = ("job_key", "attempt", "facet", "metric")
-    columns = {name: metrics.column(name).to_pylist() for name in (*keys, *_METRIC_COLUMNS)}
-    names = zip(*(columns[k] for k in keys), strict=True)
-    rows = zip(*(columns[c] for c in _METRIC_COLUMNS), strict=True)
-    for (job_key, attempt, facet, metric), (value, low, high, method, reason, n, direction, primary) in zip(
-        names, rows, strict=True
-    ):
-        found[job_key, attempt].setdefault(facet or "", {})[metric or ""] = MetricRecord(
-            value=value,
-            ci_low=low,
-            ci_high=high,
-            ci_method=method or "",
-            reason=reason or "",
-            n=n,
-            direction=direction or "none",
-            primary=bool(primary),
-        )
+    places = zip(
+        *(metrics[name].to_pylist() for name in ("job_key", "attempt", "facet", "metric")), strict=True
+    )
+    rows = zip(*(metrics[name].to_pylist() for name in _METRIC_COLUMNS), strict=True)
+    for (job_key, attempt, facet, metric), row in zip(places, rows, strict=True):
+        found[job_key, attempt].setdefault(facet or "", {})[metric or ""] = _metric(*row)
     return found
+
+
+def _metric(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    method: str | None,
+    reason: str | None,
+    n: int | None,
+    direction: str | None,
+    primary: bool | None,
+) -> MetricRecord:
+    """A record of the columns in the order of `MetricRecord`. A foreign store may hold what ours refuses."""
+    if value is not None and not math.isfinite(value):
+        value, reason = None, f"the stored value is {value}, not a number that can be compared"
+    has_interval = low is not None and high is not None and math.isfinite(low) and math.isfinite(high)
+    return MetricRecord(
+        value=value,
+        ci_low=low if has_interval else None,
+        ci_high=high if has_interval else None,
+        ci_method=method or "",
+        reason=reason or "",
+        n=n,
+        direction=direction or "none",
+        primary=bool(primary),
+    )
 
 
 def _clean(row: dict[str, Any]) -> dict[str, Any]:
@@ -181,6 +199,8 @@ def _clean(row: dict[str, Any]) -> dict[str, Any]:
             clean[name] = bool(value)
         elif name in _OBJECTS:
             clean[name] = _json(value, dict)
+        elif name == "size":
+            clean[name] = slug(value or "unknown")  # becomes the name of a folder
         elif name == "flags":
             clean[name] = tuple(str(f) for f in _json(value, list))
         elif name == "exhibits":

@@ -213,6 +213,25 @@ def test_two_stores_are_shown_together(tmp_path: Path) -> None:
     assert (report.models, report.results) == (3, 3)
 
 
+def test_a_foreign_store_cannot_stop_the_build(tmp_path: Path) -> None:
+    store = fabricate.FakeStore(tmp_path / "store")
+    values = {
+        "m": float("nan"),
+        "k": float("inf"),
+        "l": {"value": 1.0, "ci_low": float("-inf"), "ci_high": 2.0},
+    }
+    store.add(
+        task="no dot", model="../../m", dataset="d/e", size="../huge", values=values, primary="m", model_info="[1",
+        packages="{}x", flags='{"a": 1}', notes="null",
+    )  # fmt: skip
+    store.jobs[-1]["exhibits"] = '[1, {"kind": "image"}, {"kind": "film", "file": "x"}]'
+    report = build_site([store.write()], tmp_path / "site", registry=Registry())
+    assert {p.relative_to(tmp_path).parts[0] for p in tmp_path.rglob("*")} == {"store", "site"}
+    assert report.results == 1
+    page = next((tmp_path / "site" / "task").glob("*.html")).read_text("utf-8")
+    assert page.count('can be compared">not measurable</td>') == 2
+
+
 @pytest.mark.parametrize(
     "file", ["../secret.png", "/etc/passwd", "a/../../b.png", ".hidden.png", "not-a-png.png"]
 )
