@@ -44,10 +44,11 @@ def local_files(file: Path) -> list[Path]:
 
 def folder_files(folder: Path) -> list[Path]:
     """All regular files below `folder`, sorted, without caches and hidden files."""
-    return sorted(p for p in folder.rglob("*") if p.is_file() and _counts(p.relative_to(folder)))
+    return sorted(p for p in folder.rglob("*") if p.is_file() and is_counted(p.relative_to(folder)))
 
 
-def _counts(relative: Path) -> bool:
+def is_counted(relative: Path) -> bool:
+    """Whether a file or folder of a submission is part of it: caches, environments, hidden files are not."""
     return not any(part in _IGNORED or part.startswith(".") for part in relative.parts)
 
 

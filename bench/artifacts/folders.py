@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.errors import InvalidOutput
@@ -37,8 +37,10 @@ def manifest(folder: Path) -> dict[str, tuple[str, int]]:
     return found
 
 
-def regular_files(folder: Path, max_files: int = MAX_FILES) -> Iterator[Path]:
-    """The files below `folder`, sorted within each folder.
+def regular_files(
+    folder: Path, max_files: int = MAX_FILES, *, skip: Callable[[Path], bool] = lambda path: False
+) -> Iterator[Path]:
+    """The files below `folder`, sorted within each folder; what `skip` names is passed over unseen.
 
     Raises `InvalidOutput` for links (soft or hard), special files, names that are not UTF-8, and more than
     `max_files` entries: an artifact that points outside itself is not a result.
@@ -49,6 +51,8 @@ def regular_files(folder: Path, max_files: int = MAX_FILES) -> Iterator[Path]:
     while waiting:
         inner: list[Path] = []
         for path in sorted(waiting.pop().iterdir()):
+            if skip(path):
+                continue
             seen += 1
             if seen > max_files:
                 raise InvalidOutput(f"{folder.name!r} holds more than {max_files} files and folders")
