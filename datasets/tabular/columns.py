@@ -119,10 +119,10 @@ def _mostly_distinct(present: pd.Series[Any], distinct: int, share: float) -> bo
 
 
 def _distinct(present: pd.Series[Any]) -> list[Any]:
-    """Distinct values as plain Python objects; `UnusableColumn` for objects that are no single values."""
+    """Distinct values, 1 beside True, as plain objects; `UnusableColumn` for objects that are no single values."""
     values = present.tolist() if present.dtype == object else present.unique().tolist()
     try:
-        found = list(dict.fromkeys(plain(value) for value in values))
+        found = [value for _, value in dict.fromkeys((type(v), v) for v in map(plain, values))]
     except TypeError as error:
         raise UnusableColumn(f"holds values that are not hashable ({error})") from None
     strange = next((value for value in found if not is_known(value)), None)

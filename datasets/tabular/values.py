@@ -104,6 +104,7 @@ def _sorted(levels: list[Any]) -> list[Hashable]:
 
 def value_to_json(value: Any) -> JSONValue:
     """A JSON value from which `value_from_json` makes an equal value of the same type."""
+    value = plain(value)
     if isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, float):

@@ -65,8 +65,10 @@ def imports_of(file: Path) -> set[str]:
 ARROWS = {
     "metrics": ("bench.metrics",),
     "datasets": ("bench.datasets", "bench.errors"),
-    "bench/adapters": ("bench.adapters", "bench.spec", "bench.errors"),
-    "bench/models": ("bench.models", "bench.adapters", "bench.spec", "bench.errors"),
+    "bench/adapters": ("bench.adapters", "bench.spec", "bench.errors", "bench.datasets.tabular.schema"),
+    "bench/models": (
+        "bench.models", "bench.adapters", "bench.spec", "bench.errors", "bench.datasets.tabular.schema",
+    ),
     "bench/tasks": (
         "bench.tasks", "bench.metrics", "bench.datasets", "bench.adapters", "bench.spec", "bench.errors",
         "bench.artifacts",
