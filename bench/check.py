@@ -1,4 +1,4 @@
-"""The contract check of a model: three tiny jobs in isolated processes, one verdict per clause."""
+"""The contract check of a model: a few tiny jobs in isolated processes, one verdict per clause."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from bench.errors import UsageError
 from bench.plan import PlannedJob, Selection, make_plan
 from bench.registry import Registered, Registry, missing_module
 from bench.runner import cache_dir, resolve_device
+from bench.sources import folder_files
 from bench.spec import ModelInfo, TaskInfo
-from bench.work import Outcome, WorkOrder
+from bench.submissions.command import missing_program
+from bench.work import Outcome, Stage, WorkOrder
 
 TIMEOUT_S = 120.0
 DETERMINISTIC = "deterministic"  # tag of models that give the same output for every seed, by design
@@ -36,10 +39,15 @@ def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
     """Check model `name` for each of its families; yields results as they are known."""
     model = registry.models[name]
     yield CheckResult(name="card", passed=True, detail=f"{name} {model.info.version} from {model.origin}")
-    for module in model.info.requires:
-        if importlib.util.find_spec(module) is None:
-            yield CheckResult(name="requirements", passed=False, detail=str(missing_module(module, name)))
-            return
+    missing = _missing(model)
+    if missing:
+        yield CheckResult(name="requirements", passed=False, detail=missing)
+        return
+    if model.info.kind == "artifacts":
+        from bench.check_units import check_units
+
+        yield from check_units(registry, model)
+        return
     for family in model.info.families:
         task = _tiny_task(registry, family)
         if task is None:
@@ -50,6 +58,15 @@ def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
             yield from _check_family(registry, model, task)
 
 
+def _missing(model: Registered[ModelInfo]) -> str:
+    """What the model needs and this machine lacks, or ""."""
+    for module in model.info.requires:
+        if importlib.util.find_spec(module) is None:
+            return str(missing_module(module, model.info.name))
+    program = missing_program(model.source.command, model.info.programs, Path(model.source.file))
+    return f"needs the program {program}, which is not on PATH" if program else ""
+
+
 def _tiny_task(registry: Registry, family: str) -> TaskInfo | None:
     tasks = [t.info for _, t in sorted(registry.tasks.items()) if t.info.family == family]
     return next((t for t in tasks if "tiny" in t.sizes), None)
@@ -58,19 +75,36 @@ def _tiny_task(registry: Registry, family: str) -> TaskInfo | None:
 def _check_family(registry: Registry, model: Registered[ModelInfo], task: TaskInfo) -> Iterator[CheckResult]:
     """Twice the same unit and once another seed: that is all the contract needs."""
     first, other = _two_units(registry, model.info.name, task)
+    before = _snapshot(model)
+    with check_engine() as (engine, folder):
+        outcome = run_planned(engine, first, folder / "first")
+        yield _ran(task, outcome)
+        if outcome.status != "ok":
+            return
+        yield _stays_inside(task, outcome, before, _snapshot(model))
+        yield _same_seed(task, outcome, run_planned(engine, first, folder / "again"))
+        yield _other_seed(task, model.info, outcome, run_planned(engine, other, folder / "other"))
+        yield _usage(task, outcome)
+
+
+@contextmanager
+def check_engine() -> Iterator[tuple[Engine, Path]]:
+    """An engine with one slot, and a folder for its jobs; both are gone afterwards."""
     engine = make_engine("local", workers=1, gpus=resolve_device("auto")[1])
-    with tempfile.TemporaryDirectory(prefix="bench-check-") as folder:
+    with tempfile.TemporaryDirectory(prefix="bench-check-", ignore_cleanup_errors=True) as folder:
         try:
-            outcome = _run(engine, first, Path(folder, "first"))
-            yield _ran(task, outcome)
-            if outcome.status != "ok":
-                return
-            yield _stays_inside(task, outcome)
-            yield _same_seed(task, outcome, _run(engine, first, Path(folder, "again")))
-            yield _other_seed(task, model.info, outcome, _run(engine, other, Path(folder, "other")))
-            yield _usage(task, outcome)
+            yield engine, Path(folder)
         finally:
             engine.shutdown(kill=True)
+
+
+def _snapshot(model: Registered[ModelInfo]) -> dict[str, tuple[int, int]]:
+    """Size and time of every file that belongs to a submitted command; its folder must stay as it is."""
+    if model.info.kind != "command":
+        return {}
+    root = Path(model.source.file)
+    status = {p.relative_to(root).as_posix(): p.lstat() for p in folder_files(root)}
+    return {name: (s.st_size, s.st_mtime_ns) for name, s in status.items()}
 
 
 def _two_units(registry: Registry, name: str, task: TaskInfo) -> tuple[PlannedJob, PlannedJob]:
@@ -90,13 +124,16 @@ def _two_units(registry: Registry, name: str, task: TaskInfo) -> tuple[PlannedJo
     return first, other
 
 
-def _run(engine: Engine, planned: PlannedJob, folder: Path) -> Outcome:
+def run_planned(
+    engine: Engine, planned: PlannedJob, folder: Path, stages: tuple[Stage, ...] = ("collect", "score")
+) -> Outcome:
+    """Run `planned` in the new folder `folder`; a failure brings the end of its log as traceback."""
     folder.mkdir()
     info = planned.task.info
     order = WorkOrder(
         job=planned.job,
         unit=planned.unit,
-        stages=("collect", "score"),
+        stages=stages,
         attempt=1,
         model=planned.model.source,
         task_entry=planned.task.source.entry,
@@ -135,8 +172,15 @@ def _ran(task: TaskInfo, outcome: Outcome) -> CheckResult:
     return CheckResult(name=f"{task.name} runs", passed=outcome.status == "ok", detail=detail)
 
 
-def _stays_inside(task: TaskInfo, outcome: Outcome) -> CheckResult:
+def _stays_inside(
+    task: TaskInfo, outcome: Outcome, before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]
+) -> CheckResult:
     outside = json.loads(str(outcome.notes.get("writes_outside", "[]")))
+    changed = sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
+    if changed:
+        names = ", ".join(map(repr, changed[:5]))
+        detail = f"files of the submission changed: {names}; write to {{output}}, or to $TMPDIR"
+        return CheckResult(name=f"{task.name} stays inside", passed=False, detail=detail)
     detail = "no file written outside the job's folders"
     if outside:
         detail = "files written outside artifact_dir and cache_dir: " + ", ".join(outside[:5])

@@ -42,6 +42,13 @@ def printable(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def plain_lines(text: str, limit: int = 20_000) -> str:
+    """`text` on its own lines, without anything a terminal would obey; lines after the first are set in."""
+    lines = ["".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs(4))
+             for line in text[:limit].splitlines()]  # fmt: skip
+    return "\n    ".join(lines)
+
+
 def describe(outcome: Outcome) -> str:
     """The status of an outcome with its cause in a few words."""
     if outcome.status == "ok":

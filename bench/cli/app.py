@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bench.cli import author, publish, run, show, stored
+from bench.cli import author, publish, run, show, stored, submit
+from bench.cli.common import printable_lines
 from bench.errors import BenchError
 
 app = typer.Typer(
@@ -19,7 +20,7 @@ app = typer.Typer(
     help="Measure generative and representation models, and browse the results.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (run, show, author, stored, publish):
+for module in (run, show, author, submit, stored, publish):
     module.register(app)
 
 
@@ -45,7 +46,7 @@ def main() -> None:
     try:
         app()
     except BenchError as error:
-        print(f"bench: {error}", file=sys.stderr)
+        print(f"bench: {printable_lines(str(error))}", file=sys.stderr)  # it may quote what was submitted
         sys.exit(error.exit_code)
     except BrokenPipeError:  # `bench list | head`
         sys.stderr.close()

@@ -46,6 +46,13 @@ def full_registry(submissions: Path = DEFAULT_SUBMISSIONS, models: Iterable[str]
     return registry
 
 
+def printable_lines(text: str) -> str:
+    """`text` without anything a terminal would obey; lines after the first are set in."""
+    from bench.progress import plain_lines
+
+    return plain_lines(text)
+
+
 def warn(registry: Registry) -> None:
     """One line on stderr for each registration that could not be used."""
     from bench.progress import printable

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import secrets
 import shutil
@@ -9,7 +10,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from bench.artifacts import regular_files
@@ -26,7 +26,7 @@ _STAGING = ".staging-"
 _STALE_S = 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How large a submission may be."""
 
@@ -35,7 +35,7 @@ class Limits:
     files: int = 50_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
     """A copy of a submission on its way into the submissions folder."""
 
@@ -73,6 +73,7 @@ def staged(folder: Path, parent: Path, registry: Registry, limits: Limits | None
         model = _sealed(copy, folder)
         if model.info.name != name:
             raise UsageError(f"{folder} was changed while it was copied; nothing was submitted")
+        model = dataclasses.replace(model, origin=str(folder / CARD))  # the copy's name says nothing
         yield Staged(folder=copy, model=model, parent=parent)
     finally:
         shutil.rmtree(copy, ignore_errors=True)
