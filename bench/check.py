@@ -43,7 +43,7 @@ def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
     if missing:
         yield CheckResult(name="requirements", passed=False, detail=missing)
         return
-    if model.info.kind == "artifacts":
+    if model.info.form == "artifacts":
         from bench.check_units import check_units
 
         yield from check_units(registry, model)
@@ -100,7 +100,7 @@ def check_engine() -> Iterator[tuple[Engine, Path]]:
 
 def _snapshot(model: Registered[ModelInfo]) -> dict[str, tuple[int, int]]:
     """Size and time of every file that belongs to a submitted command; its folder must stay as it is."""
-    if model.info.kind != "command":
+    if model.info.form != "command":
         return {}
     root = Path(model.source.file)
     status = {p.relative_to(root).as_posix(): p.lstat() for p in folder_files(root)}

@@ -147,7 +147,7 @@ class _Planner:
         repeat: int,
     ) -> PlannedJob:
         unit, absent = unit_of(task.info, dataset.info, repeat, self._selection), ""
-        if model.info.kind == "artifacts":
+        if model.info.form == "artifacts":
             model, absent = for_unit(model, unit, self._selection.seed)
         job = _job(task.info, model.info, self._hash_of(model), dataset.info, repeat, self._selection)
         old = self._by_key.get(job.key)

@@ -125,7 +125,7 @@ class ModelInfo:
     )  # keyword arguments of the adapter's constructor
     requires: tuple[str, ...] = ()  # importable modules
     programs: tuple[str, ...] = ()  # programs on PATH
-    kind: SubmissionKind = "class"  # "command": runs outside Python; "artifacts": was run elsewhere
+    form: SubmissionKind = "class"  # "command": runs outside Python; "artifacts": was run elsewhere
     resources: Resources | None = None  # None: what the task suggests
     license: str = ""
     url: str = ""

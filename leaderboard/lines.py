@@ -80,7 +80,7 @@ def line(jobs: Sequence[JobRecord], registry: Registry) -> Line:
         title=text.visible(str(info.get("title") or model), 80),
         role=role,
         tags=tags,
-        badges=tuple(_badges(jobs, role, tags)),
+        badges=tuple(_badges(jobs, role, tags, str(info.get("form") or "class"))),
     )
 
 
@@ -97,7 +97,7 @@ def _role(jobs: Sequence[JobRecord], tags: tuple[str, ...]) -> Role:
     return "baseline" if any(j.baseline for j in jobs) else "contender"
 
 
-def _badges(jobs: Sequence[JobRecord], role: Role, tags: tuple[str, ...]) -> Iterable[Badge]:
+def _badges(jobs: Sequence[JobRecord], role: Role, tags: tuple[str, ...], form: str) -> Iterable[Badge]:
     limit = jobs[0].limit
     if role == "bound":
         yield Badge(word="upper bound", kind="role", note="An oracle or real held-out data, not a contender")
@@ -110,7 +110,11 @@ def _badges(jobs: Sequence[JobRecord], role: Role, tags: tuple[str, ...]) -> Ite
         yield Badge(
             word="features only", kind="info", note="Only features exist; there are no samples to look at"
         )
-    if len({(j.model_version, j.model_source_sha256) for j in jobs}) > 1:
+    if form == "artifacts":
+        note = "Artifacts made elsewhere and handed in; the bench scored them but did not run the model"
+        yield Badge(word="made elsewhere", kind="info", note=note)
+    # Each artifact made elsewhere has a hash of its own; of code they must be the same.
+    if len({(j.model_version, "" if form == "artifacts" else j.model_source_sha256) for j in jobs}) > 1:
         yield Badge(
             word="mixed versions", kind="warn", note="Results come from more than one version of the model"
         )

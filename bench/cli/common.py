@@ -41,7 +41,7 @@ def full_registry(submissions: Path = DEFAULT_SUBMISSIONS, models: Iterable[str]
     registry = registries.load()
     submitted.add_folder(registry, submissions)
     for text in models:
-        if submitted.is_path(text):
+        if text not in registry.models and submitted.is_path(text):  # a folder may be called like a model
             registry.add(submitted.from_path(text))
     return registry
 

@@ -204,7 +204,7 @@ def find_models(registry: Registry, wanted: Sequence[str]) -> list[str]:
 
     names: list[str] = []
     for text in wanted:
-        if is_path(text):
+        if text not in registry.models and is_path(text):
             origins = {text, str(Path(text) / CARD)}
             names += [m.info.name for m in registry.models.values() if m.origin in origins]
         else:

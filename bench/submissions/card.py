@@ -99,7 +99,7 @@ def model_info(card: Card, entry: str) -> ModelInfo:
     return ModelInfo(
         **fields,
         entry=entry,
-        kind=card.kind,
+        form=card.kind,
         params=_params(card),
         n_parameters=n_parameters,
         resources=_resources(card),

@@ -185,4 +185,5 @@ def _probe(file: Path, class_name: str) -> dict[str, Any]:
         raise UsageError(f"{file}: importing it ended the process (exit code {done.returncode})") from None
     if "error" in answer:
         raise UsageError(answer["error"])
-    return {name: value for name, value in answer["info"].items() if name != "kind"}
+    info: dict[str, Any] = answer["info"]
+    return info

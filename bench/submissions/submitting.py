@@ -46,7 +46,7 @@ class Staged:
     def accept(self, justification: str = "") -> Path:
         """Record the files, and give the copy its name; `justification` says why it was not checked."""
         info = self.model.info
-        facts = {"name": info.name, "version": info.version, "kind": info.kind, "unchecked": justification}
+        facts = {"name": info.name, "version": info.version, "kind": info.form, "unchecked": justification}
         manifest.write(self.folder, facts)
         target = self.parent / info.name
         if os.path.lexists(target):
