@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 from bench.leaderboard import text, whisker
-from bench.leaderboard.records import JobRecord
+from bench.leaderboard.records import JobRecord, MetricRecord
 from bench.leaderboard.whisker import Axis
 from bench.stats.intervals import mean_t
 
 Kind = Literal["value", "status", "unmeasurable", "absent", "missing"]
+ROUNDING = 1e-9  # relative difference of repeats that are equal but for the order of summation
 SEEDS = "student t over repeats"
 
 
@@ -29,6 +30,7 @@ class Estimate:
     high: float | None = None
     method: str = ""
     n: int = 0  # repeats that the mean is taken over
+    equal: bool = False  # several repeats gave the same value: their interval would claim certainty
     planned: int = 0  # repeats that have a job
     status: str = ""  # of the jobs that are not ok
     reason: str = ""
@@ -57,30 +59,43 @@ def estimate(jobs: Sequence[JobRecord], facet: str, metric: str, failure_ids: Ma
     bad = sorted((j for j in jobs if not j.ok), key=lambda j: not j.failed)  # a failure says more than a skip
     status = bad[0].status if bad else ""
     failure = failure_ids.get(bad[0].job_key, "") if bad else ""
+    ending = _Ending(planned=len(jobs), status=status, failure=failure)
     records = [r for j in jobs if j.ok and (r := j.values.get(facet, {}).get(metric)) is not None]
     measured = [r for r in records if r.value is not None]
-    planned = len(jobs)
     if measured:
-        interval = mean_t([r.value for r in measured if r.value is not None])
-        low, high, method = interval.low, interval.high, SEEDS if interval.low is not None else ""
-        if low is None and measured[0].ci_low is not None and measured[0].ci_high is not None:
-            low, high, method = measured[0].ci_low, measured[0].ci_high, measured[0].ci_method
-        return Estimate(
-            kind="value",
-            mean=interval.value,
-            low=low,
-            high=high,
-            method=method,
-            n=len(measured),
-            planned=planned,
-            status=status,
-            failure=failure,
-        )
+        return _summary(measured, ending)
     if records:
-        reason = records[0].reason or "no reason given"
-        return Estimate(kind="unmeasurable", reason=reason, planned=planned, status=status, failure=failure)
-    kind: Kind = "status" if len(bad) == planned else "absent"
-    return Estimate(kind=kind, planned=planned, status=status, failure=failure)
+        return Estimate(kind="unmeasurable", reason=records[0].reason or "no reason given", **ending)
+    return Estimate(kind="status" if len(bad) == len(jobs) else "absent", **ending)
+
+
+class _Ending(TypedDict):
+    """How the jobs of a cell ended."""
+
+    planned: int
+    status: str
+    failure: str
+
+
+def _summary(measured: Sequence[MetricRecord], ending: _Ending) -> Estimate:
+    """The mean with the interval over repeats; from within a repeat where they cannot tell anything."""
+    values = [r.value for r in measured if r.value is not None]
+    interval = mean_t(values)
+    low, high, method = interval.low, interval.high, SEEDS if interval.low is not None else ""
+    equal = len(values) > 1 and max(values) - min(values) <= ROUNDING * max(map(abs, values))
+    first = measured[0]
+    if (low is None or equal) and first.ci_low is not None and first.ci_high is not None:
+        low, high, method = first.ci_low, first.ci_high, first.ci_method
+    return Estimate(
+        kind="value",
+        mean=interval.value,
+        low=low,
+        high=high,
+        method=method,
+        n=len(values),
+        equal=equal,
+        **ending,
+    )
 
 
 def axis_of(estimates: Iterable[Estimate]) -> Axis | None:
@@ -98,10 +113,11 @@ def present(e: Estimate, axis: Axis | None, decimals: int, best: bool = False) -
     """The texts and the whisker of one cell."""
     if e.kind != "value" or e.mean is None:
         return Cell(estimate=e, text=_WORDS.get(e.kind, "") or text.visible(e.status, 24))
-    shown = "n=1"
-    if e.low is not None and e.high is not None:
-        one = "n=1 " if e.n == 1 else ""  # the interval is then from within that repeat
-        shown = one + text.spread(e.mean, e.low, e.high, decimals)
+    lead = "n=1" if e.n == 1 else f"{e.n} equal" if e.equal else ""
+    interval = ""
+    if e.low is not None and e.high is not None and not (e.equal and e.method == SEEDS):
+        interval = text.spread(e.mean, e.low, e.high, decimals)
+    shown = f"{lead} {interval}".strip()
     line = whisker.path(axis, e.mean, e.low, e.high) if axis else ""
     return Cell(estimate=e, text=text.number(e.mean, decimals), spread=shown, path=line, best=best)
 

@@ -78,11 +78,11 @@ def decimals_for(values: list[float]) -> int:
 
 def number(value: float, decimals: int) -> str:
     """`value` with fixed decimals; scientific where that would hide it or be too wide."""
-    if value and abs(value) < 0.5 * 10**-decimals:
-        return scientific(value, 1)
     if abs(value) >= 1e7:
         return scientific(value, 2)
     text = f"{value:,.{decimals}f}".replace(",", "\u202f")
+    if value and not any(c in text for c in "123456789"):
+        return scientific(value, 1)
     return text.replace("-", MINUS)
 
 
@@ -97,7 +97,8 @@ def spread(mean: float, low: float, high: float, decimals: int) -> str:
     if max(up, down) < 1e-12 * max(abs(mean), 1e-300):  # equal repeats, but for rounding
         return "±0"
     if math.isclose(up, down, rel_tol=1e-3, abs_tol=1e-12):
-        return "±" + number(up, decimals)
+        finer = next((d for d in range(decimals, decimals + 3) if round(up, d)), decimals)
+        return "±" + number(up, finer)
     return f"{number(low, decimals)}{DASH}{number(high, decimals)}"
 
 

@@ -52,6 +52,15 @@ def test_one_repeat_with_its_own_interval_names_the_method() -> None:
     assert cells.present(found, None, 2).spread == "n=1 ±0.10"
 
 
+def test_equal_repeats_claim_no_certainty() -> None:
+    found = estimate(*(job(value=0.5 + 1e-12 * i, repeat=i) for i in range(3)))
+    assert found.equal
+    assert cells.present(found, None, 2).spread == "3 equal"
+    own = estimate(*(job(value=0.5, repeat=i, ci_low=0.4, ci_high=0.6, ci_method="blocks") for i in range(3)))
+    assert (own.low, own.high, own.method) == (0.4, 0.6, "blocks")
+    assert cells.present(own, None, 2).spread == "3 equal ±0.10"
+
+
 def test_partial_failure_keeps_the_value_and_points_to_the_failure() -> None:
     found = estimate(job(value=0.5), job(value=0.7, repeat=1), job("timeout", repeat=2))
     assert (found.kind, found.n, found.planned) == ("value", 2, 3)

@@ -108,6 +108,7 @@ def test_decimals_suit_most_of_a_column() -> None:
 
 def test_spread_is_symmetric_or_both_ends() -> None:
     assert text.spread(0.732, 0.693329, 0.770671, 3) == "±0.039"
+    assert text.spread(1.21, 1.2078, 1.2122, 2) == "±0.002"
     assert text.spread(0.5, 0.2, 0.6, 2) == "0.20–0.60"
     assert text.spread(3.3, 3.3 - 1e-16, 3.3 + 5e-16, 3) == "±0"
 
