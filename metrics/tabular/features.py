@@ -1,0 +1,89 @@
+"""Tables as vectors: scaled numbers, one-hot categories, missing indicators; real and generated rows alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.metrics.tabular.bounds import bounded, finite_limits, fractions, spreads
+from bench.metrics.tabular.table import MISSING, EncodedTable
+
+Features = npt.NDArray[np.float64]
+MAX_LEVELS = 256
+"""Rarer levels of a column with more are one shared level, so that the width of the vectors stays bounded."""
+
+
+class FeatureMap:
+    """Vectors of tables, fixed by the real one.
+
+    Numbers are min-max scaled by the real range (or standardised by real mean and deviation) with the real median in
+    place of missing ones; categories are one-hot times `category_scale`, with unseen as one more level. Each column
+    with a missing value in `tables` gets an indicator. Columns of zeros, which no distance or model can see, are
+    left out for levels that occur in none of `tables`.
+    """
+
+    def __init__(
+        self,
+        real: EncodedTable,
+        *tables: EncodedTable,
+        standardise: bool = False,
+        category_scale: float = 1.0,
+        skip: int | None = None,
+    ) -> None:
+        self._real, self._scale, self._standardise = real, category_scale, standardise
+        self._columns = [j for j in range(len(real.columns)) if j != skip]
+        everyone = (real, *tables)
+        self._with_missing = {j for j in self._columns if any(t.missing(j).any() for t in everyone)}
+        self._lookups = {
+            j: _levels(real, everyone, j) for j in self._columns if not real.columns[j].is_numeric
+        }
+        self._low, high = finite_limits(real)
+        self._spread = np.where(high > self._low, spreads(self._low, high), 1.0)
+
+    def __call__(self, table: EncodedTable) -> Features:
+        """The vectors of a table, float64 (n, d) with d >= 1."""
+        limited = bounded(table, real=self._real)
+        parts = [part for j in self._columns for part in self._of_column(limited, j)]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((len(table), 1))
+
+    def _of_column(self, table: EncodedTable, j: int) -> Iterator[Features]:
+        missing = table.missing(j)
+        if self._real.columns[j].is_numeric:
+            yield self._numbers(table, j, missing)[:, None]
+        else:
+            yield _one_hot(table.values(j), self._lookups[j]) * self._scale
+        if j in self._with_missing:
+            yield missing[:, None].astype(np.float64) * self._scale
+
+    def _numbers(self, table: EncodedTable, j: int, missing: npt.NDArray[np.bool_]) -> Features:
+        known = bounded(self._real, real=self._real).values(j)
+        known = known[~np.isnan(known)]
+        middle = float(np.median(known)) if len(known) else 0.0
+        values = np.where(missing, middle, table.values(j))
+        at = table.position(j)
+        if not self._standardise:
+            return fractions(values, self._low[at], self._spread[at])
+        centre, deviation = (float(known.mean()), float(known.std())) if len(known) else (0.0, 1.0)
+        return np.asarray((values - centre) / (deviation or 1.0))
+
+
+def _levels(real: EncodedTable, tables: tuple[EncodedTable, ...], j: int) -> npt.NDArray[np.int64]:
+    """Position in the one-hot block of each code 0..K; -1 for levels that never occur."""
+    size = real.columns[j].levels + 1
+    counts = np.bincount(real.values(j)[real.values(j) != MISSING], minlength=size)
+    seen = np.isin(np.arange(size), np.concatenate([t.values(j) for t in tables]))
+    lookup = np.full(size, -1, dtype=np.int64)
+    by_frequency = [c for c in np.argsort(-counts, kind="stable") if seen[c]]
+    for position, code in enumerate(by_frequency):
+        lookup[code] = min(position, MAX_LEVELS - 1)
+    return lookup
+
+
+def _one_hot(codes: npt.NDArray[np.int32], lookup: npt.NDArray[np.int64]) -> Features:
+    block = np.zeros((len(codes), int(lookup.max(initial=-1)) + 1))
+    positions = np.where(codes == MISSING, -1, lookup[codes])
+    rows = np.flatnonzero(positions >= 0)
+    block[rows, positions[rows]] = 1.0
+    return block
