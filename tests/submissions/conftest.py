@@ -125,14 +125,14 @@ def artifact_table(
 
 
 def bomb() -> bytes:
-    """A PNG of 30,000 x 30,000 pixels in less than a megabyte."""
+    """A PNG of 8,000 x 8,000 pixels in 60 kB."""
     import struct
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
-    rows = zlib.compress(b"\0" * (30_001 * 30_000))
-    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 0, 0, 0, 0)
+    rows = zlib.compress(b"\0" * (8_001 * 8_000))
+    header = struct.pack(">IIBBBBB", 8_000, 8_000, 8, 0, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 

@@ -27,7 +27,7 @@ EXPECTED = {
     "sh-huge-file": ("error", "SIGXFSZ|exit code"),
     "sh-own-notes": ("invalid_output", "'notes.json', a name that the bench keeps"),
     "sh-two-forms": ("invalid_output", "both images.npz and images/"),
-    "sh-bomb": ("invalid_output", "images/bomb.png "),
+    "sh-bomb": ("invalid_output", "images/bomb.png is 8000 x 8000 pixels"),
     "sh-damaged": ("invalid_output", "images/0.png can't be read as PNG"),
     "sh-nasty-name": ("invalid_output", "is no picture"),
     "sh-pickle": ("invalid_output", "holds Python objects"),
@@ -92,7 +92,7 @@ def test_logs_hold_what_commands_print_up_to_a_size(misbehaving: Workspace) -> N
 def test_messages_hold_no_control_characters(misbehaving: Workspace) -> None:
     message = misbehaving.rows()["sh-fails"]["error_message"]
     assert is_harmless(message)
-    assert "<script>" not in message or "[red]word" in message  # text stays as it is; pages escape it
+    assert "[red]word\n[red]word" in message  # what is only text stays as it is; pages escape it
 
 
 @pytest.mark.parametrize(
@@ -121,20 +121,29 @@ def test_pages_escape_everything(misbehaving: Workspace, tmp_path: Path) -> None
     assert shown >= 3  # the titles are there, as text
 
 
+def planned(space: Workspace, *args: object) -> dict[int, tuple[str, str]]:
+    """What a run would do, by repeat."""
+    command = ("run", "--suite", "images", "--size", "tiny", "--dry-run", "--json", *args)
+    done = run_bench(*command, cwd=space.folder)
+    assert done.returncode == 0, done.stderr
+    return {job["repeat"]: (job["action"], job["reason"]) for job in json.loads(done.stdout)["jobs"]}
+
+
 def test_partial_coverage_is_told(misbehaving: Workspace) -> None:
-    done = run_bench(
-        "run", "--suite", "images", "--size", "tiny", "--repeats", 6, "--model", "art-other-unit", "--dry-run", "--json",
-        cwd=misbehaving.folder,
-    )  # fmt: skip
-    jobs = {job["repeat"]: (job["action"], job["reason"]) for job in json.loads(done.stdout)["jobs"]}
-    assert jobs.pop(5) == ("run", "adapter changed") or jobs
+    jobs = planned(misbehaving, "--model", "art-other-unit", "--repeats", 6)
+    assert jobs.pop(5) == ("run", "new")
+    assert set(jobs) == {0, 1, 2, 3, 4}
     assert set(jobs.values()) == {("skip", "the submission has no artifact for this unit")}
-    limited = run_bench(
-        "run", "--suite", "images", "--size", "tiny", "--limit", 50, "--model", "art-good", "--dry-run", "--json",
-        cwd=misbehaving.folder,
-    )  # fmt: skip
-    [job] = json.loads(limited.stdout)["jobs"]
-    assert (job["action"], job["reason"]) == (
-        "skip",
-        "artifacts made elsewhere are for whole units; run without --limit",
-    )
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        (("--limit", 50), "artifacts made elsewhere are for whole units; run without --limit"),
+        (("--seed", 1), "the submission has no artifact for this unit"),
+    ],
+)
+def test_artifacts_are_not_taken_for_other_settings(
+    misbehaving: Workspace, args: tuple[object, ...], reason: str
+) -> None:
+    assert planned(misbehaving, "--model", "art-good", *args) == {0: ("skip", reason)}
