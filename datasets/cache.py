@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import secrets
 import sys
+import urllib.parse
 import urllib.request
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -32,7 +34,9 @@ _TIMEOUT_S = 60.0
 class RemoteFile:
     """A file with known content. Copies named `name` or `name`.gz are accepted in any folder searched.
 
-    `sha256` and `size` are those of the uncompressed content, because packagers recompress.
+    `sha256` and `size` are those of the uncompressed content, because packagers recompress. Where they are
+    not known (""), what is found first is recorded in the cache, in `name`.sha256, and nothing else is
+    accepted from then on; `size` is then the most that will be downloaded.
     """
 
     name: str
@@ -68,6 +72,18 @@ def locate(file: RemoteFile, *, explicit: Path | None = None, system: Iterable[P
     return _absence(file, explicit, system)
 
 
+def is_near(file: RemoteFile, *, explicit: Path | None = None, system: Iterable[Path] = ()) -> bool:
+    """Whether there is a copy, right or wrong, in one of the folders searched."""
+    return any(True for _ in _copies(file, explicit, system))
+
+
+def keep(file: RemoteFile, content: bytes, *, source: str) -> Path:
+    """Put uncompressed `content`, which came from `source`, into the cache once it is verified."""
+    return _store(
+        file, lambda out: _copy(io.BytesIO(content), out, limit=file.size, source=source), source=source
+    )
+
+
 def fetch(file: RemoteFile, *, explicit: Path | None = None, system: Iterable[Path] = ()) -> Path:
     """Path of an uncompressed copy whose size and SHA-256 are right.
 
@@ -97,12 +113,20 @@ def _unpacked(path: Path, file: RemoteFile) -> Path:
 
 
 def _downloaded(file: RemoteFile) -> Path:
+    if not file.sha256 and not _is_safe(file.url):
+        raise MissingRequirement(f"will not download {file.url!r}: content not known beforehand needs https")
     if not file.url.endswith(".gz"):
         return _store(file, lambda out: _download(file.url, out, file.size), source=file.url)
     with _temporary(_cached(file)) as packed:
         with packed.open("wb") as out:
             _download(file.url, out, 2 * file.size + _BLOCK)
         return _store(file, lambda out: _gunzip(packed, out, file), source=file.url)
+
+
+def _is_safe(url: str) -> bool:
+    """Whether nobody on the way can have changed what comes from `url`."""
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "localhost", "::1")
 
 
 def _cached(file: RemoteFile) -> Path:
@@ -137,15 +161,28 @@ def _absence(file: RemoteFile, explicit: Path | None, system: Iterable[Path]) ->
 def _fault(path: Path, file: RemoteFile) -> str | None:
     """What is wrong with the content of `path`, or None."""
     size = path.stat().st_size
-    if size != file.size:
+    if file.sha256 and size != file.size:
         return f"has {size:,} bytes, expected {file.size:,}"
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(_BLOCK):
             digest.update(block)
-    if digest.hexdigest() != file.sha256:
-        return f"has SHA-256 {digest.hexdigest()}, expected {file.sha256}"
+    expected = file.sha256 or _recorded(file, digest.hexdigest())
+    if digest.hexdigest() != expected:
+        return f"has SHA-256 {digest.hexdigest()}, expected {expected}"
     return None
+
+
+def _recorded(file: RemoteFile, found: str) -> str:
+    """The SHA-256 seen when a file without known content was first used; `found` if that is now."""
+    record = _cached(file).with_name(f"{file.name}.sha256")
+    try:
+        return record.read_text().strip()
+    except FileNotFoundError:
+        with _temporary(record) as part:
+            part.write_text(f"{found}\n")
+            part.replace(record)
+        return found
 
 
 def _store(file: RemoteFile, write: Callable[[IO[bytes]], None], *, source: str) -> Path:

@@ -214,3 +214,49 @@ def test_unusable_cache_folder_says_which_variable_to_set(
     monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "file"))
     with pytest.raises(MissingRequirement, match="BENCH_CACHE"):
         cache.fetch(wanted(f"{server.url}/thing.bin"))
+
+
+def unpinned(url: str) -> cache.RemoteFile:
+    return cache.RemoteFile(name="data.bin", group="g", url=url, sha256="", size=20_000)
+
+
+def test_unknown_content_is_recorded_on_first_use_and_enforced_later(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_ALLOW_DOWNLOAD", "1")
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "cache"))
+    server.bodies["/data.bin"] = CONTENT
+    path = cache.fetch(unpinned(f"{server.url}/data.bin"))
+    assert path.read_bytes() == CONTENT
+    assert (path.parent / "data.bin.sha256").read_text().strip() == hashlib.sha256(CONTENT).hexdigest()
+    path.unlink()
+    server.bodies["/data.bin"] = WRONG
+    with pytest.raises(MissingRequirement, match="expected"):
+        cache.fetch(unpinned(f"{server.url}/data.bin"))
+    server.bodies["/data.bin"] = CONTENT
+    assert cache.fetch(unpinned(f"{server.url}/data.bin")).read_bytes() == CONTENT
+
+
+def test_unknown_content_has_a_limit_and_needs_https(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_ALLOW_DOWNLOAD", "1")
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "cache"))
+    server.bodies["/data.bin"] = bytes(20_001)
+    with pytest.raises(MissingRequirement, match="more than the expected 20,000 bytes"):
+        cache.fetch(unpinned(f"{server.url}/data.bin"))
+    with pytest.raises(MissingRequirement, match="needs https"):
+        cache.fetch(unpinned("http://example.invalid/data.bin"))
+
+
+def test_content_from_elsewhere_is_verified_before_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "cache"))
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    file = cache.RemoteFile(name="data.bin", group="g", url="", sha256=digest, size=len(CONTENT))
+    with pytest.raises(MissingRequirement, match="archive: the content has SHA-256"):
+        cache.keep(file, WRONG, source="archive")
+    assert not cache.is_near(file)
+    assert cache.keep(file, CONTENT, source="archive").read_bytes() == CONTENT
+    assert cache.is_near(file)
