@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.datasets.cache import cache_folder
 from bench.engine import Engine, make_engine
 from bench.errors import UsageError
 from bench.plan import PlannedJob, Selection, make_plan
 from bench.registry import Registered, Registry, missing_module
-from bench.runner import cache_dir, resolve_device
+from bench.runner import resolve_device
 from bench.sources import folder_files
 from bench.spec import ModelInfo, TaskInfo
 from bench.submissions.command import missing_program
@@ -141,7 +142,7 @@ def run_planned(
         requires=(*planned.model.info.requires, *planned.dataset.info.requires, *info.requires),
         device=resolve_device("auto")[0],
         work_dir=str(folder / "work"),
-        cache_dir=str(cache_dir()),
+        cache_dir=str(cache_folder()),
         log_path=str(folder / "log"),
         search_path=planned.model.search_path,
         audit_writes=True,

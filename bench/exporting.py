@@ -6,11 +6,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.datasets.cache import cache_folder
 from bench.engine.external import write_inputs
 from bench.engine.loading import load_dataset
 from bench.errors import MissingRequirement, UsageError
 from bench.registry import Registered, missing_module, resolve
-from bench.runner import cache_dir
 from bench.spec import Context, DatasetInfo, TaskInfo, Unit
 
 
@@ -46,7 +46,7 @@ def _context(unit: Unit, scratch: Path) -> Context:
         size=unit.size,
         limit=unit.limit,
         deadline=time.monotonic() + 3600.0,
-        cache_dir=cache_dir(),
+        cache_dir=cache_folder() / "collect",
         artifact_dir=scratch,
         exhibit_dir=scratch,
         load_dataset=load_dataset,

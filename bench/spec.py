@@ -250,7 +250,7 @@ class Context:
         self.size: Size = size
         self.limit = limit
         self.deadline = deadline  # time.monotonic() value at which the job is killed
-        self.cache_dir = cache_dir
+        self.cache_dir = cache_dir  # kept between jobs, one for collect and another for score
         self.artifact_dir = artifact_dir  # collect writes here, score reads
         self.exhibit_dir = exhibit_dir  # score writes pictures and tables here
         self._load_dataset = load_dataset

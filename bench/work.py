@@ -61,7 +61,7 @@ class WorkOrder:
     requires: tuple[str, ...]  # modules of model, task and dataset; a missing one means `skipped`
     device: str  # "cpu" or "cuda"
     work_dir: str  # an empty private folder on the worker: artifact/, exhibits/, scratch/ are made in it
-    cache_dir: str  # shared by all jobs, for derived data that can be made again
+    cache_dir: str  # shared by all jobs, for derived data that can be made again; a folder in it per stage
     log_path: str
     artifact_dir: str = ""  # for ("score",): where the finished artifact lies
     artifact_sha256: str = ""

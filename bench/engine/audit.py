@@ -18,8 +18,9 @@ _CHANGES = {"os.mkdir": 0, "os.rename": 1, "os.link": 1, "os.symlink": 1, "os.re
 class WriteAudit:
     """Watches this process from now on: a hook, once installed, stays until the process ends."""
 
-    def __init__(self, allowed: Sequence[Path]) -> None:
+    def __init__(self, allowed: Sequence[Path], forbidden: Sequence[Path] = ()) -> None:
         self._allowed = [*(path.resolve() for path in allowed), Path("/dev"), Path("/proc/self")]
+        self._forbidden = [path.resolve() for path in forbidden]  # also where it lies below an allowed one
         self._outside: dict[str, None] = {}
         # Compiling an imported module to a cache file is Python's doing, not the model's.
         sys.dont_write_bytecode = True
@@ -41,5 +42,6 @@ class WriteAudit:
         if not isinstance(path, (str, bytes, os.PathLike)):
             return  # an open descriptor: whoever opened it was seen
         resolved = Path(os.fsdecode(path)).resolve()
-        if not any(resolved.is_relative_to(folder) for folder in self._allowed):
+        inside = any(resolved.is_relative_to(folder) for folder in self._allowed)
+        if not inside or any(resolved.is_relative_to(folder) for folder in self._forbidden):
             self._outside[str(resolved)] = None

@@ -95,8 +95,11 @@ def live(assignment: Assignment) -> NoReturn:
 
 
 def _audit(order: WorkOrder) -> WriteAudit:
+    from bench.engine.stages import stage_cache
+
     own = [Path(order.work_dir, name) for name in ("artifact", "scratch")]
-    return WriteAudit([*own, Path(order.cache_dir)])
+    # Data sets unpack themselves into the cache's root while they are loaded.
+    return WriteAudit([*own, Path(order.cache_dir)], forbidden=[stage_cache(order, "score")])
 
 
 def _send(report: StageReport) -> None:

@@ -39,7 +39,12 @@ def prepare(order: WorkOrder, stage: Stage) -> None:
             folder.unlink()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
-    Path(order.cache_dir).mkdir(parents=True, exist_ok=True)
+    stage_cache(order, stage).mkdir(parents=True, exist_ok=True)
+
+
+def stage_cache(order: WorkOrder, stage: Stage) -> Path:
+    """The cache of one half of a job: what scoring reads from its cache, no model was meant to write to."""
+    return Path(order.cache_dir, stage)
 
 
 def run_stage(
@@ -54,7 +59,7 @@ def run_stage(
         loading.extend_path(order.search_path)
         if stage == order.stages[0]:
             loading.check_requirements(order)
-        context = _context(order, deadline, _sparing(tell))
+        context = _context(order, stage, deadline, _sparing(tell))
         _seed_everything(order.unit.seed)
         if stage == "collect":
             _collect(order, context, report)
@@ -157,7 +162,7 @@ def _read_notes(path: Path) -> dict[str, JSONScalar]:
     return check_notes(notes, NOTES_FILE)
 
 
-def _context(order: WorkOrder, deadline: float, tell: Tell) -> Context:
+def _context(order: WorkOrder, stage: Stage, deadline: float, tell: Tell) -> Context:
     unit = order.unit
     return Context(
         device="cuda:0" if order.device.startswith("cuda") else "cpu",
@@ -165,7 +170,7 @@ def _context(order: WorkOrder, deadline: float, tell: Tell) -> Context:
         size=unit.size,
         limit=unit.limit,
         deadline=deadline,
-        cache_dir=Path(order.cache_dir),
+        cache_dir=stage_cache(order, stage),
         artifact_dir=artifact_folder(order),
         exhibit_dir=Path(order.work_dir, "exhibits"),
         load_dataset=loading.load_dataset,

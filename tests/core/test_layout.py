@@ -102,6 +102,7 @@ def test_the_core_reaches_tasks_and_models_through_the_registry_only() -> None:
         for file in core
         for name in imports_of(file)
         if name.startswith(("bench.tasks", "bench.models", "bench.metrics", "bench.datasets"))
+        and not name.startswith("bench.datasets.cache")  # where files are kept; knows no data set
     }
     assert not wrong
 

@@ -264,8 +264,9 @@ def test_audit_in_a_process_of_its_own(tmp_path: Path) -> None:
     pid = os.fork()
     if pid == 0:
         try:
-            audit = WriteAudit([allowed])
+            audit = WriteAudit([allowed], forbidden=[allowed / "score"])
             (allowed / "a.txt").write_text("a")
+            (allowed / "score").mkdir()
             (tmp_path / "there.txt").read_text()
             (tmp_path / "b.txt").write_text("b")
             (tmp_path / "folder").mkdir()
@@ -277,6 +278,7 @@ def test_audit_in_a_process_of_its_own(tmp_path: Path) -> None:
             os._exit(0)
     os.waitpid(pid, 0)
     assert [Path(path).name for path in json.loads(answer.read_text())] == [
+        "score",
         "b.txt",
         "folder",
         "moved.txt",
