@@ -5,11 +5,6 @@ The command line and Python callers share this; nothing here parses options.
 
 from __future__ import annotations
 
-import os
-import platform
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bench import plan as plans
 from bench.coordinator import Coordinator, Summary
 from bench.errors import UsageError
+from bench.live_site import LiveSite
 from bench.plan import Plan, Selection
 from bench.progress import Style, make_reporter
 from bench.registry import Registry
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from bench.store import Store
 
 EngineName = Literal["local", "inline"]
-SITE_EVERY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +64,7 @@ def prepare(registry: Registry, selection: Selection, settings: Settings) -> Pre
 
 def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summary:
     """Run what the plan says and leave the store compacted."""
+    from bench.datasets.cache import cache_folder
     from bench.engine import make_engine
 
     prepared.store.touch([p.job.key for p in prepared.plan.with_action("cached")])
@@ -91,22 +87,24 @@ def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summ
         engine=settings.engine,
         keep_samples=settings.samples == "scores",
     )
-    with LiveSite(settings) as live:
+    with LiveSite(settings.results, settings.site, settings.submissions) as live:
         coordinator = Coordinator(
             store=prepared.store,
             writer=writer,
             engine=engine,
             reporter=reporter,
-            cache_dir=cache_dir(),
+            cache_dir=cache_folder(),
             expected=plans.expected_seconds(prepared.past),
             device=device,
             fail_fast=settings.fail_fast,
             on_stored=live.refresh,
         )
         summary = coordinator.run(prepared.plan)
-    if settings.allow_failures and summary.exit_code == 1:
-        summary.exit_code = 0
-    writer.close(exit_code=summary.exit_code)
+        if settings.allow_failures and summary.exit_code == 1:
+            summary.exit_code = 0
+        writer.close(exit_code=summary.exit_code)
+        if not summary.interrupted and not summary.aborted:
+            live.finish()
     return summary
 
 
@@ -145,59 +143,6 @@ def resolve_device(device: str) -> tuple[str, tuple[str, ...]]:
         if not index.isdigit() or int(index) >= len(gpus):
             raise UsageError(f"device {device!r}: there is no GPU {index!r}; this machine has {len(gpus)}")
     return "cuda", tuple(gpus[int(index)] for index in wanted) or gpus
-
-
-def cache_dir() -> Path:
-    """Where derived data that can be made again is kept: BENCH_CACHE or the platform's cache folder."""
-    explicit = os.environ.get("BENCH_CACHE")
-    if explicit:
-        return Path(explicit)
-    if platform.system() == "Darwin":
-        return Path.home() / "Library" / "Caches" / "generative-bench"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "generative-bench"
-
-
-class LiveSite:
-    """Rebuilds the site in a process of low priority while results arrive, and once at the end."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._process: subprocess.Popen[bytes] | None = None
-        self._last = time.monotonic()
-
-    def __enter__(self) -> LiveSite:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        if self._process is not None:
-            self._process.wait()
-
-    def refresh(self) -> None:
-        """Start a rebuild if the last one is over and a minute old."""
-        due = time.monotonic() - self._last > SITE_EVERY_S
-        busy = self._process is not None and self._process.poll() is None
-        if self._settings.site is None or busy or not due:
-            return
-        self._last = time.monotonic()
-        self._process = subprocess.Popen(
-            self._command(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=_lower_priority,
-        )
-
-    def _command(self) -> list[str]:
-        return [
-            *(sys.executable, "-m", "bench", "site"),
-            *("--results", str(self._settings.results), "--out", str(self._settings.site)),
-            *("--submissions", str(self._settings.submissions)),
-        ]
-
-
-def _lower_priority() -> None:
-    os.nice(10)
 
 
 def _plain(settings: Settings) -> dict[str, Any]:

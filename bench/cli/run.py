@@ -111,7 +111,7 @@ def run(
     seed: Annotated[int, typer.Option("--seed", envvar="BENCH_SEED", help="Seed of the whole suite.")] = 0,
     results: ResultsDir = DEFAULT_RESULTS,
     site: Annotated[
-        Path | None, typer.Option("--site", help="Rebuild this site while results arrive.")
+        Path | None, typer.Option("--site", help="Rebuild this site while results arrive, and at the end.")
     ] = None,
     workers: Annotated[
         str, typer.Option("--workers", envvar="BENCH_WORKERS", help="Jobs at a time, or auto.")

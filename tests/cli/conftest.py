@@ -37,7 +37,7 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a store in `results`: a good model, a failing one and one that is skipped."""
     folder = tmp_path_factory.mktemp("finished")
     done = run_bench(
-        *("run", "--suite", "selftest", "--size", "tiny", "--workers", 1),
+        *("run", "--suite", "selftest", "--size", "tiny", "--workers", 1, "--site", "site"),
         *("--model", "selftest-uniform", "--model", "selftest-raise", "--model", "selftest-needs-module"),
         cwd=folder,
     )

@@ -59,6 +59,12 @@ def test_metrics_are_stored_with_their_values(finished_run: Path) -> None:
     assert all(0.0 <= m["value"] <= 1.0 for m in metrics)
 
 
+def test_a_run_leaves_its_site_complete(finished_run: Path) -> None:
+    text = (finished_run / "site" / "index.html").read_text()
+    assert "selftest-uniform" in text
+    assert "selftest-raise" in text
+
+
 def test_a_second_run_runs_nothing_and_says_so(bench: Bench, copied_run: Path) -> None:
     done = bench(*SELFTEST, *GOOD)
     assert done.returncode == 0
