@@ -20,12 +20,11 @@ def open_plain(path: Path, max_bytes: int, label: str = "") -> BinaryIO:
         raise InvalidOutput(f"there is no file {label!r} in the artifact") from None
     except OSError as error:
         raise InvalidOutput(f"{label} can't be opened as a plain file: {error.strerror}") from None
-    file = open(descriptor, "rb")  # noqa: SIM115
     status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        file.close()
-        raise InvalidOutput(f"{label} is not a plain file")
-    if status.st_size > max_bytes:
-        file.close()
-        raise InvalidOutput(f"{label} has {status.st_size} bytes; at most {max_bytes} are read")
-    return file
+    fault = "is not a plain file" if not stat.S_ISREG(status.st_mode) else ""
+    if not fault and status.st_size > max_bytes:
+        fault = f"has {status.st_size} bytes; at most {max_bytes} are read"
+    if fault:
+        os.close(descriptor)
+        raise InvalidOutput(f"{label} {fault}")
+    return open(descriptor, "rb")

@@ -85,9 +85,9 @@ def _values(column: pa.ChunkedArray, kind: Kind, label: str) -> np.ndarray:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
         raise InvalidOutput(f"{label} is empty in row {row}; {column.null_count} values are missing")
-    values: np.ndarray = column.to_numpy()
     if kind == "text":
-        return values.astype(object)
+        return _texts(column, label)
+    values: np.ndarray = column.to_numpy()
     if kind == "int":
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             raise InvalidOutput(f"{label} holds whole numbers above 2^63 - 1 in row {int(values.argmax())}")
@@ -101,3 +101,17 @@ def _values(column: pa.ChunkedArray, kind: Kind, label: str) -> np.ndarray:
             f"{label} is {values[bad[0]]} in row {int(bad[0])}; {bad.size} values are not finite"
         )
     return values
+
+
+def _texts(column: pa.ChunkedArray, label: str) -> np.ndarray:
+    """Parquet only promises UTF-8."""
+    import numpy as np
+    import pyarrow as pa
+
+    texts = np.empty(len(column), dtype=object)
+    for row, raw in enumerate(column.cast(pa.large_binary()).to_pylist()):
+        try:
+            texts[row] = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InvalidOutput(f"{label} is not UTF-8 in row {row}, at byte {error.start}") from None
+    return texts

@@ -93,8 +93,8 @@ def _class(card: Card, root: Path) -> Registered[ModelInfo]:
 
 
 def _command(card: Card, root: Path) -> Registered[ModelInfo]:
-    words = card.get("command", list, [])
-    if not words or not all(isinstance(word, str) and word for word in words) or len(words) > _MOST_WORDS:
+    words = card.data.get("command")
+    if not isinstance(words, list) or not 0 < len(words) <= _MOST_WORDS or not all(map(_is_word, words)):
         example = '["python3", "generate.py", "{input}", "{output}", "{seed}", "{n}"]'
         raise card.fault("command", f"'command' must be a list of words, e.g. {example}")
     for word in words:
@@ -115,6 +115,10 @@ def _command(card: Card, root: Path) -> Registered[ModelInfo]:
         runs=tuple(words),
         search_path=(str(root),),
     )
+
+
+def _is_word(word: Any) -> bool:
+    return isinstance(word, str) and word != ""
 
 
 def _line_of_word(card: Card, word: str) -> int:
