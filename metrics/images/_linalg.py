@@ -13,6 +13,7 @@ from torch import Tensor
 Array = npt.NDArray[np.float64]
 
 _CHUNK_ROWS = 512
+_MIRROR_BLOCK = 128
 
 
 class Factor(NamedTuple):
@@ -30,31 +31,46 @@ def mean(features: Tensor) -> Tensor:
     return total / len(features)
 
 
-def scatter(features: Tensor, centre: Tensor) -> Tensor:
-    """Sum of outer products of the rows minus `centre`, float64 (d, d)."""
+def covariance(features: Tensor, centre: Tensor) -> Tensor:
+    """Unbiased covariance of the rows around their mean `centre`, float64 (d, d)."""
     if features.device.type == "cpu":
-        return torch.from_numpy(_scatter_on_cpu(features.numpy(), centre.numpy()))
+        return torch.from_numpy(_covariance_on_cpu(features.numpy(), centre.numpy()))
     result = centre.new_zeros((len(centre), len(centre)))
     for start in range(0, len(features), _CHUNK_ROWS):
         rows = features[start : start + _CHUNK_ROWS].double() - centre
         result.addmm_(rows.T, rows)
-    return result
+    return result / (len(features) - 1)
 
 
-def _scatter_on_cpu(features: Array, centre: Array) -> Array:
+def _covariance_on_cpu(features: Array, centre: Array) -> Array:
+    """A rank-k update computes one triangle only; numpy.cov does so too, but keeps a float64 copy of all rows."""
     upper = np.zeros((len(centre), len(centre)), order="F")
     buffer = np.empty((_CHUNK_ROWS, len(centre)))
     for start in range(0, len(features), _CHUNK_ROWS):
         rows = features[start : start + _CHUNK_ROWS]
         shifted = np.subtract(rows, centre, out=buffer[: len(rows)])
-        upper = blas.dsyrk(1.0, shifted.T, beta=1.0, c=upper, overwrite_c=True)
-    upper += np.triu(upper, 1).T
+        upper = blas.dsyrk(1 / (len(features) - 1), shifted.T, beta=1.0, c=upper, overwrite_c=True)
+    _mirror(upper)
     return upper.T
+
+
+def _mirror(upper: Array) -> None:
+    """Copy the upper triangle onto the lower one, in blocks that stay in the cache."""
+    for start in range(0, len(upper), _MIRROR_BLOCK):
+        stop = start + _MIRROR_BLOCK
+        upper[stop:, start:stop] = upper[start:stop, stop:].T
+        corner = upper[start:stop, start:stop]
+        corner += np.triu(corner, 1).T
 
 
 def factorise(covariance: Tensor) -> Factor:
     """Cholesky factor, or for a singular covariance the scaled eigenvectors of its positive eigenvalues."""
-    cholesky, failed = torch.linalg.cholesky_ex(covariance)
+    if covariance.device.type == "cpu":
+        # In column-major order, which LAPACK wants, the transposed view is the same symmetric matrix.
+        upper, failed = lapack.dpotrf(covariance.numpy().T, lower=0)
+        cholesky = torch.from_numpy(upper).T
+    else:
+        cholesky, failed = torch.linalg.cholesky_ex(covariance)
     if not int(failed):
         return Factor(cholesky, triangular=True)
     values, vectors = torch.linalg.eigh(covariance)
@@ -66,8 +82,7 @@ def trace_of_root(factor: Factor, covariance: Tensor) -> float:
     """tr((L L^T S)^(1/2)): the sum of the roots of the eigenvalues of the symmetric L^T S L."""
     matrix = factor.matrix
     if factor.triangular and matrix.device.type == "cpu":
-        # L^T in column-major order is L in row-major order: nothing is copied but the result.
-        product, _ = lapack.dsygst(covariance.numpy(), matrix.numpy().T, itype=2, lower=0)
+        product, _ = lapack.dsygst(covariance.numpy().T, matrix.numpy().T, itype=2, lower=0)
         values = eigvalsh(product, lower=False, driver="evd", overwrite_a=True, check_finite=False)
         return float(np.sqrt(values.clip(min=0)).sum())
     congruent = matrix.T @ covariance @ matrix

@@ -8,8 +8,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from bench.metrics.images import _linalg
 from bench.metrics.images._inputs import Features, feature_pair, feature_set
-from bench.metrics.images._linalg import Factor, factorise, mean, scatter, trace_of_root
 
 FEWER_THAN_DIMENSIONS = "n<d"
 
@@ -45,9 +45,9 @@ class GaussianStatistics:
     count: int | None = None
 
     @cached_property
-    def factor(self) -> Factor:
+    def factor(self) -> _linalg.Factor:
         """The covariance as L L^T."""
-        return factorise(self.covariance)
+        return _linalg.factorise(self.covariance)
 
 
 def frechet_distance(*, real: Features, generated: Features) -> FrechetDistance:
@@ -123,7 +123,7 @@ def frechet_from_statistics(*, real: GaussianStatistics, generated: GaussianStat
             "means must be (d,) and covariances (d, d) with one d, "
             f"got real {shapes[0]} and {shapes[1]}, generated {shapes[2]} and {shapes[3]}"
         )
-    root = trace_of_root(real.factor, generated.covariance)
+    root = _linalg.trace_of_root(real.factor, generated.covariance)
     total = float(real.covariance.trace() + generated.covariance.trace())
     flags = _size_flags(dimensions, real.count, generated.count)
     return _assemble(real.mean - generated.mean, total, root, flags)
@@ -144,10 +144,10 @@ def _assemble(shift: Tensor, total: float, root: float, flags: tuple[str, ...]) 
 
 def _centred(features: Tensor) -> tuple[Tensor, Tensor]:
     """Mean, and rows A with A^T A the unbiased covariance."""
-    centre = mean(features)
+    centre = _linalg.mean(features)
     return centre, (features.double() - centre) / (len(features) - 1) ** 0.5
 
 
 def _statistics(features: Tensor) -> GaussianStatistics:
-    centre = mean(features)
-    return GaussianStatistics(centre, scatter(features, centre) / (len(features) - 1), len(features))
+    centre = _linalg.mean(features)
+    return GaussianStatistics(centre, _linalg.covariance(features, centre), len(features))
