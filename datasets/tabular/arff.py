@@ -13,6 +13,7 @@ from bench.errors import MissingRequirement
 
 _NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*""")
 _VALUE = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)""")
+_ITEM = re.compile(r"""\s*(\d+)\s+((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,]*?))\s*(?:,|$)""")
 _ESCAPE = re.compile(r"\\(.)")
 _NUMBERS = ("numeric", "real", "integer")
 
@@ -33,7 +34,8 @@ def read_arff(stream: TextIO, source: str) -> pd.DataFrame:
     """
     attributes: list[Attribute] = []
     try:
-        for number, line in _lines(stream):
+        lines = _lines(stream)
+        for number, line in lines:
             keyword = line.split(None, 1)[0].lower()
             if keyword == "@attribute":
                 attributes.append(_attribute(line[len("@attribute") :]))
@@ -44,10 +46,10 @@ def read_arff(stream: TextIO, source: str) -> pd.DataFrame:
         else:
             raise ValueError("no @data")
         columns: list[list[str | None]] = [[] for _ in attributes]
-        for number, line in _lines(stream):
+        for number, line in lines:
             _append(columns, attributes, line, number)
         frames = [_column(values, a) for values, a in zip(columns, attributes, strict=True)]
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         raise MissingRequirement(f"{source}: not an ARFF file that can be read ({error})") from error
     frame = pd.concat(frames, axis=1) if frames else pd.DataFrame()
     frame.columns = pd.Index([a.name for a in attributes])
@@ -101,9 +103,8 @@ def _plain(match: re.Match[str]) -> str:
 def _append(columns: list[list[str | None]], attributes: list[Attribute], line: str, number: int) -> None:
     if line.startswith("{") and line.endswith("}"):
         values: list[str | None] = [a.levels[0] if a.levels else "0" for a in attributes]
-        for item in filter(None, (part.strip() for part in line[1:-1].split(","))):
-            index, _, value = item.partition(" ")
-            (values[int(index)],) = _values(value.strip())
+        for item in _ITEM.finditer(line[1:-1]):
+            (values[int(item[1])],) = _values(item[2])
     else:
         values = list(_values(line))
     if len(values) != len(columns):
