@@ -12,6 +12,7 @@
 `ranking`          mean ranks, critical differences, win rates, normalised scores
 `bradley_terry`    ratings on the Elo scale
 `compare`          two models, task by task: what `bench compare` prints
+`groups`           all pairs of several models on one task: who can be told apart
 `validity`         the measured false-alarm rates that the methods page shows
 =================  =====================================================================================
 

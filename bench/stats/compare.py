@@ -18,7 +18,9 @@ from bench.stats._check import FloatArray, as_floats, probability
 from bench.stats.eprocess import RunningComparison, samples_needed
 from bench.stats.paired import corrected_t, holm, pair, paired_t
 
-Verdict = Literal["a_better", "b_better", "differs", "undecided", "too_few", "invalid"]
+Verdict = Literal["a_better", "b_better", "differs", "undecided", "too_few", "no_spread", "invalid"]
+
+_SAME = 1e-12  # relative; differences closer than this are equal but for rounding
 
 _WORDS: dict[Verdict, str] = {
     "a_better": "{a} beats {b} (valid at any time)",
@@ -26,6 +28,7 @@ _WORDS: dict[Verdict, str] = {
     "differs": "{a} and {b} differ in this data",
     "undecided": "undecided",
     "too_few": "one repeat: no claim possible",
+    "no_spread": "the same difference on every repeat: their spread is unknown, no claim possible",
     "invalid": "the assumptions fail: no difference is compatible with the data",
 }
 
@@ -145,7 +148,8 @@ def _direction(running: RunningComparison, pairs: TaskPairs) -> Verdict:
 
 def _fixed(pairs: TaskPairs, alpha: float) -> TaskComparison:
     a, b = _ordered(pairs)
-    if a.size == 1:
+    constant = a.size > 1 and bool(np.ptp(a - b) <= _SAME * max(float(np.abs([a, b]).max()), 1e-300))
+    if a.size == 1 or (constant and float(a[0]) != float(b[0])):
         test = None
     elif pairs.test_over_train > 0:
         test = corrected_t(a - b, pairs.test_over_train, confidence=1 - alpha)
@@ -165,7 +169,7 @@ def _fixed(pairs: TaskPairs, alpha: float) -> TaskComparison:
         p_value=None if test is None else test.p_value,
         adjusted_p=None,
         log_e=None,
-        verdict="too_few" if test is None else "differs",
+        verdict="differs" if test is not None else "no_spread" if constant else "too_few",
     )
 
 
