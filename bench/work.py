@@ -69,6 +69,8 @@ class WorkOrder:
         False  # let collect note files opened for writing outside its folders (`bench check`)
     )
     search_path: tuple[str, ...] = ()  # put on sys.path before anything is imported (submission folders)
+    files: tuple[str, ...] = ()  # of a submission: its code and data, which travel to other machines with it
+    sandbox: bool = False  # let collect see no network and change nothing but its own folders
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,7 @@ def order_from_json(data: Mapping[str, Any]) -> WorkOrder:
             "job": Job(**job),
             "unit": Unit(**data["unit"]),
             "model": _source(data["model"]),
-            **{name: tuple(data[name]) for name in ("stages", "metrics", "requires", "search_path")},
+            **{name: tuple(data[name]) for name in ("stages", "metrics", "requires", "search_path", "files")},
         }
     )
 

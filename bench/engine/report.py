@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import socket
+import time
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -118,6 +119,24 @@ def make_outcome(order: WorkOrder, reports: Sequence[StageReport], **extra: Any)
         for name in ("rows", "flags", "exhibits", "samples_file", "n_samples"):
             fields[name] = getattr(last, name)
     return Outcome(**{"job_key": order.job.key, "attempt": order.attempt, **fields, **extra})
+
+
+def unfinished(order: WorkOrder, status: Status, message: str, started: float) -> Outcome:
+    """The outcome of a job that no process reported: "cancelled", or "lost" with its supervisor or machine.
+
+    `started` is a time of `time.time()`.
+    """
+    return Outcome(
+        job_key=order.job.key,
+        attempt=order.attempt,
+        status=status,
+        error_type="SupervisorDied" if status == "lost" else "",
+        error_message=clean_text(message, MESSAGE_LIMIT),
+        started_at=started,
+        ended_at=max(started, time.time()),
+        device=order.device,
+        log_path=order.log_path,
+    )
 
 
 def check_notes(notes: Any, whose: str = "notes") -> dict[str, JSONScalar]:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from bench.engine import EngineError, LocalEngine, local
-from bench.engine.local import _Queue, _Ticket
+from bench.engine.local import make_line
 from bench.engine.processes import marked_with
+from bench.engine.waiting import Ticket
 from bench.spec import Resources
 from bench.testing import build_order
 from bench.work import Outcome, Source
@@ -273,12 +274,12 @@ def test_children_that_are_started_instead_of_forked(tmp_path: Path, monkeypatch
     assert (found["exit-3"].exit_code, found["segfault"].signal) == (3, "SIGSEGV")
 
 
-def _ticket(make_order: MakeOrder, model: str, gpus: float = 0.0) -> _Ticket:
-    return _Ticket(order=make_order(model), gpus_wanted=gpus)
+def _ticket(make_order: MakeOrder, model: str, gpus: float = 0.0) -> Ticket:
+    return Ticket(order=make_order(model), gpus_wanted=gpus)
 
 
 def test_a_slot_stays_with_its_model(make_order: MakeOrder) -> None:
-    queue = _Queue(())
+    queue = make_line(())
     models = ("uniform", "uniform", "raise", "raise", "abort")
     for model in models:
         queue.put(_ticket(make_order, model))
@@ -288,7 +289,7 @@ def test_a_slot_stays_with_its_model(make_order: MakeOrder) -> None:
 
 
 def test_gpu_jobs_wait_for_their_share_and_others_pass(make_order: MakeOrder) -> None:
-    queue = _Queue(("0", "1"))
+    queue = make_line(("0", "1"))
     whole, halves, cpu = (
         _ticket(make_order, "uniform", 2.0),
         [_ticket(make_order, "raise", 0.5) for _ in range(2)],
@@ -308,7 +309,7 @@ def test_gpu_jobs_wait_for_their_share_and_others_pass(make_order: MakeOrder) ->
 
 
 def test_overtaking_nothing_in_submission_order(make_order: MakeOrder) -> None:
-    queue = _Queue(())
+    queue = make_line(())
     tickets = [_ticket(make_order, "uniform") for _ in range(5)]
     for ticket in tickets:
         queue.put(ticket)
