@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import requirements
 from bench.datasets.cache import cache_folder
 from bench.engine import Engine, make_engine
-from bench.errors import UsageError
-from bench.plan import PlannedJob, Selection, make_plan
-from bench.registry import Registered, Registry, missing_module
+from bench.errors import MissingRequirement, UsageError
+from bench.plan import Selection, make_plan
+from bench.planned import PlannedJob
+from bench.registry import Registered, Registry
 from bench.runner import resolve_device
 from bench.sources import folder_files
 from bench.spec import ModelInfo, TaskInfo
-from bench.submissions.command import missing_program
-from bench.work import Outcome, Stage, WorkOrder
+from bench.work import Outcome, Stage
 
 TIMEOUT_S = 120.0
 DETERMINISTIC = "deterministic"  # tag of models that give the same output for every seed, by design
@@ -40,9 +39,10 @@ def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
     """Check model `name` for each of its families; yields results as they are known."""
     model = registry.models[name]
     yield CheckResult(name="card", passed=True, detail=f"{name} {model.info.version} from {model.origin}")
-    missing = _missing(model)
-    if missing:
-        yield CheckResult(name="requirements", passed=False, detail=missing)
+    try:
+        requirements.check_model(model)
+    except MissingRequirement as error:
+        yield CheckResult(name="requirements", passed=False, detail=str(error))
         return
     if model.info.form == "artifacts":
         from bench.check_units import check_units
@@ -50,30 +50,21 @@ def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
         yield from check_units(registry, model)
         return
     for family in model.info.families:
-        task = _tiny_task(registry, family)
-        if task is None:
+        tasks = _tiny_tasks(registry, family)
+        if not tasks:
             yield CheckResult(
                 name=family, passed=False, detail=f"no task of family {family!r} has a tiny size"
             )
-        else:
-            yield from _check_family(registry, model, task)
+        for task in tasks:
+            yield from _check_task(registry, model, task)
 
 
-def _missing(model: Registered[ModelInfo]) -> str:
-    """What the model needs and this machine lacks, or ""."""
-    for module in model.info.requires:
-        if importlib.util.find_spec(module) is None:
-            return str(missing_module(module, model.info.name))
-    program = missing_program(model.source.command, model.info.programs, Path(model.source.file))
-    return f"needs the program {program}, which is not on PATH" if program else ""
-
-
-def _tiny_task(registry: Registry, family: str) -> TaskInfo | None:
+def _tiny_tasks(registry: Registry, family: str) -> list[TaskInfo]:
     tasks = [t.info for _, t in sorted(registry.tasks.items()) if t.info.family == family]
-    return next((t for t in tasks if "tiny" in t.sizes), None)
+    return [t for t in tasks if "tiny" in t.sizes]
 
 
-def _check_family(registry: Registry, model: Registered[ModelInfo], task: TaskInfo) -> Iterator[CheckResult]:
+def _check_task(registry: Registry, model: Registered[ModelInfo], task: TaskInfo) -> Iterator[CheckResult]:
     """Twice the same unit and once another seed: that is all the contract needs."""
     first, other = _two_units(registry, model.info.name, task)
     before = _snapshot(model)
@@ -130,24 +121,15 @@ def run_planned(
 ) -> Outcome:
     """Run `planned` in the new folder `folder`; a failure brings the end of its log as traceback."""
     folder.mkdir()
-    info = planned.task.info
-    order = WorkOrder(
-        job=planned.job,
-        unit=planned.unit,
-        stages=stages,
-        attempt=1,
-        model=planned.model.source,
-        task_entry=planned.task.source.entry,
-        metrics=tuple(m.name for m in info.metrics),
-        requires=(*planned.model.info.requires, *planned.dataset.info.requires, *info.requires),
+    order = planned.order(
         device=resolve_device("auto")[0],
-        work_dir=str(folder / "work"),
-        cache_dir=str(cache_folder()),
-        log_path=str(folder / "log"),
-        search_path=planned.model.search_path,
+        work_dir=folder / "work",
+        cache_dir=cache_folder(),
+        log_path=folder / "log",
+        stages=stages,
         audit_writes=True,
     )
-    os.mkdir(order.work_dir)
+    Path(order.work_dir).mkdir()
     outcome = engine.submit(order).result()
     if outcome.status != "ok":
         outcome = dataclasses.replace(outcome, traceback=_log_tail(folder / "log", outcome.traceback))

@@ -8,7 +8,8 @@ from itertools import groupby
 
 from bench.check import CheckResult, check_engine, run_planned
 from bench.errors import UsageError
-from bench.plan import PlannedJob, Selection, make_plan
+from bench.plan import Selection, make_plan
+from bench.planned import PlannedJob
 from bench.registry import Registered, Registry
 from bench.spec import ModelInfo
 from bench.work import DeclaredUnit, Outcome, Stage

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.errors import StoreError
-from bench.plan import UNKNOWN_SECONDS, Plan, PlannedJob
+from bench.plan import UNKNOWN_SECONDS
+from bench.planned import Plan, PlannedJob
 from bench.progress import Reporter
 from bench.work import FAILED, Outcome, WorkOrder
 
@@ -39,6 +40,12 @@ class Summary:
     interrupted: int = 0  # the signal that ended the run
     aborted: str = ""  # why the run stopped early, e.g. a full disk
     exit_code: int = 0
+
+    def count_cached(self, plan: Plan) -> None:
+        """Count what is left alone; jobs that failed before count as failures of this run, too."""
+        for planned in plan.with_action("cached"):
+            self.failed_before += planned.has_failed
+            self.counts["cached"] += not planned.has_failed
 
     def line(self, where: Path) -> str:
         """The last line of every run."""
@@ -85,12 +92,13 @@ class Coordinator:
         cache_dir: Path,
         expected: Mapping[tuple[str, str], float],
         device: str = "cpu",
+        sandbox: bool = False,
         fail_fast: bool = False,
         on_stored: Callable[[], None] | None = None,
     ) -> None:
         self._store, self._writer, self._engine, self._reporter = store, writer, engine, reporter
         self._cache_dir, self._expected, self._device = cache_dir, expected, device
-        self._fail_fast = fail_fast
+        self._sandbox, self._fail_fast = sandbox, fail_fast
         self._on_stored = on_stored
         self._signal = 0
         self._stop = False
@@ -98,9 +106,7 @@ class Coordinator:
     def run(self, plan: Plan) -> Summary:
         """Run everything in `plan` that is to be run; every outcome is stored before the next is awaited."""
         summary, started = Summary(), time.monotonic()
-        for planned in plan.with_action("cached"):
-            summary.failed_before += planned.reason != "cached"
-            summary.counts["cached"] += planned.reason == "cached"
+        summary.count_cached(plan)
         todo = plan.with_action("run", "rescore")
         try:
             self._store_skips(plan.with_action("skip"), summary)
@@ -181,25 +187,17 @@ class Coordinator:
             self._halt()
 
     def _order(self, planned: PlannedJob, work_dir: Path) -> WorkOrder:
-        job, task = planned.job, planned.task.info
-        requires = (*planned.model.info.requires, *planned.dataset.info.requires, *task.requires)
-        rescoring = planned.action == "rescore"
-        return WorkOrder(
-            job=job,
-            unit=planned.unit,
-            stages=planned.stages,
-            attempt=planned.attempt,
-            model=planned.model.source,
-            task_entry=planned.task.source.entry,
-            metrics=tuple(m.name for m in task.metrics),
-            requires=tuple(dict.fromkeys(requires)),
+        job, fields = planned.job, {}
+        if planned.action == "rescore":
+            folder = self._store.artifact_dir(job.key, planned.artifact_sha256)
+            fields = {"artifact_dir": str(folder), "artifact_sha256": planned.artifact_sha256}
+        return planned.order(
             device=self._device,
-            work_dir=str(work_dir),
-            cache_dir=str(self._cache_dir),
-            log_path=str(self._writer.log_path(job.key, planned.attempt)),
-            artifact_dir=str(self._store.artifact_dir(job.key, planned.artifact_sha256)) if rescoring else "",
-            artifact_sha256=planned.artifact_sha256 if rescoring else "",
-            search_path=planned.model.search_path,
+            work_dir=work_dir,
+            cache_dir=self._cache_dir,
+            log_path=self._writer.log_path(job.key, planned.attempt),
+            sandbox=self._sandbox,
+            **fields,
         )
 
     def _result(self, future: Future[Outcome], planned: PlannedJob) -> Outcome:

@@ -11,6 +11,7 @@ from bench.engine.external import write_inputs
 from bench.engine.loading import load_dataset
 from bench.errors import MissingRequirement, UsageError
 from bench.registry import Registered, missing_module, resolve
+from bench.requirements import check_data
 from bench.spec import Context, DatasetInfo, TaskInfo, Unit
 
 
@@ -24,9 +25,7 @@ def export_unit(
     """
     if folder.exists():
         raise UsageError(f"{folder} exists already; export to another folder, or remove it")
-    reason = resolve(dataset.info.locate)() if dataset.info.locate else None
-    if reason:
-        raise MissingRequirement(reason)
+    check_data(dataset.info)
     instance = resolve(task.source.entry)()
     instance.info = task.info
     with tempfile.TemporaryDirectory(prefix="bench-export-") as scratch:

@@ -1,25 +1,22 @@
-"""What would run, and why: the cross product of models and units, checked against what is stored."""
+"""Makes a plan: the cross product of models and units, checked against what is stored and what is here."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-from bench.errors import BenchError, UsageError
+from bench.errors import UsageError
 from bench.keys import digest, job_key, unit_seed
-from bench.registry import Registered, Registry, missing_module, resolve, unknown
+from bench.planned import Action, Past, Plan, PlannedJob
+from bench.registry import Registered, Registry, unknown
+from bench.requirements import Gaps
 from bench.sources import hash_entry, hash_files
 from bench.spec import DatasetInfo, Job, ModelInfo, Size, TaskInfo, Unit
-from bench.submissions.command import missing_program
 from bench.submissions.units import for_unit
-from bench.work import FAILED, Stage
+from bench.work import FAILED
 
-Action = Literal["run", "rescore", "cached", "skip"]
 UNKNOWN_SECONDS = 5.0  # what a job that never ran is expected to take
 
 
@@ -41,70 +38,6 @@ class Selection:
     force: bool = False
     retry_failed: bool = False
     resume: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """What the store knows of one job key: its current row."""
-
-    key: str
-    task: str
-    task_version: int
-    scoring: int
-    model: str
-    model_source_sha256: str
-    dataset: str
-    dataset_sha256: str
-    size: str
-    repeat: int
-    status: str
-    attempts: int
-    artifact_sha256: str
-    duration_s: float
-    error_message: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedJob:
-    """One job, what would be done with it, and the reason in words."""
-
-    job: Job
-    unit: Unit
-    task: Registered[TaskInfo]
-    model: Registered[ModelInfo]
-    dataset: Registered[DatasetInfo]
-    action: Action
-    reason: str
-    attempt: int
-    artifact_sha256: str = ""
-    is_stored: bool = False  # a skip that the store knows of already, with the same reason
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        return ("score",) if self.action == "rescore" else ("collect", "score")
-
-    @property
-    def label(self) -> str:
-        return f"{self.job.model} on {self.job.task} / {self.job.dataset} / repeat {self.job.repeat}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """All planned jobs in the order in which they will be started."""
-
-    jobs: tuple[PlannedJob, ...]
-
-    def is_done(self) -> bool:
-        """Whether the store holds everything already."""
-        return all(j.action == "cached" or j.is_stored for j in self.jobs)
-
-    def with_action(self, *actions: Action) -> list[PlannedJob]:
-        return [j for j in self.jobs if j.action in actions]
-
-    def notices(self) -> list[str]:
-        """One line per reason for which something is left out, with the number of jobs it costs."""
-        counts = Counter(j.reason for j in self.with_action("skip"))
-        return [f"{n} skipped: {reason}" for reason, n in sorted(counts.items())]
 
 
 def make_plan(registry: Registry, selection: Selection, past: Sequence[Past]) -> Plan:
@@ -137,7 +70,7 @@ class _Planner:
         for p in past:
             self._by_cell.setdefault(_cell(p), []).append(p)
         self._hashes: dict[str, str] = {}
-        self._gaps = _Gaps()
+        self._gaps = Gaps()
 
     def plan(
         self,
@@ -153,7 +86,7 @@ class _Planner:
         old = self._by_key.get(job.key)
         action, reason = _decide(job, task.info, old, self._by_cell.get(_cell(job), []), self._selection)
         if action in ("run", "rescore"):
-            gap = absent or self._gaps.of(task.info, model, dataset.info) or _gpu_gap(job, self._selection)
+            gap = absent or self._gap(job, task.info, dataset.info, model if action == "run" else None)
             action, reason = ("skip", gap) if gap else (action, reason)
         return PlannedJob(
             job=job,
@@ -166,7 +99,15 @@ class _Planner:
             attempt=(old.attempts if old else 0) + 1,
             artifact_sha256=old.artifact_sha256 if old else "",
             is_stored=old is not None and (old.status, old.error_message) == ("skipped", reason),
+            has_failed=action == "cached" and old is not None and old.status != "ok",
         )
+
+    def _gap(
+        self, job: Job, task: TaskInfo, dataset: DatasetInfo, model: Registered[ModelInfo] | None
+    ) -> str:
+        """Why the job cannot run here, or "". Without `model` only its artifact is scored."""
+        gap = self._gaps.of(task, dataset, model)
+        return gap or (_gpu_gap(job, self._selection) if model is not None else "")
 
     def _hash_of(self, model: Registered[ModelInfo]) -> str:
         if model.source.artifact_sha256:
@@ -300,13 +241,14 @@ def _decide(
         return "run", "forced"
     if old is None:
         return "run", _why_new(job, cell)
+    if old.scoring < task.scoring and old.artifact_sha256:
+        return "rescore", f"scoring changed ({old.scoring} -> {task.scoring})"
     if old.status == "ok":
-        if old.scoring < task.scoring:
-            return "rescore", f"scoring changed ({old.scoring} -> {task.scoring})"
         return ("cached", "cached") if selection.resume else ("run", "not resuming")
     if old.status in FAILED and old.status != "lost":
         if selection.retry_failed:
-            return "run", f"failed before ({old.status})"
+            # What was collected well need not be collected again to see whether it can be scored now.
+            return "rescore" if old.artifact_sha256 else "run", f"failed before ({old.status})"
         return "cached", f"failed before ({old.status}); --retry-failed runs it again"
     return "run", "skipped before" if old.status == "skipped" else f"not finished before ({old.status})"
 
@@ -322,44 +264,6 @@ def _why_new(job: Job, cell: Sequence[Past]) -> str:
     if last.task_version != job.task_version:
         return f"task changed ({last.task_version} -> {job.task_version})"
     return "new settings"
-
-
-class _Gaps:
-    """Finds what is missing for a job: modules and data, each looked up once."""
-
-    def __init__(self) -> None:
-        self._modules: dict[str, bool] = {}
-        self._datasets: dict[str, str] = {}
-
-    def of(self, task: TaskInfo, model: Registered[ModelInfo], dataset: DatasetInfo) -> str:
-        """Why the job cannot run here, or ""."""
-        for info in (model.info, dataset, task):
-            for module in info.requires:
-                if not self._has(module):
-                    return str(missing_module(module, info.name))
-        program = missing_program(model.source.command, model.info.programs, Path(model.source.file))
-        if program:
-            return f"needs the program {program}, which is not on PATH; wanted by {model.info.name}"
-        if dataset.name not in self._datasets:
-            self._datasets[dataset.name] = self._locate(dataset)
-        return self._datasets[dataset.name]
-
-    def _has(self, module: str) -> bool:
-        if module not in self._modules:
-            try:
-                self._modules[module] = importlib.util.find_spec(module) is not None
-            except (ImportError, ValueError):
-                self._modules[module] = False
-        return self._modules[module]
-
-    @staticmethod
-    def _locate(dataset: DatasetInfo) -> str:
-        if not dataset.locate:
-            return ""
-        try:
-            return resolve(dataset.locate)() or ""
-        except BenchError as error:
-            return str(error)
 
 
 def _ordered(jobs: Sequence[PlannedJob], past: Sequence[Past]) -> list[PlannedJob]:

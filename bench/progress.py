@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Literal, Protocol, TextIO
 
-from bench.plan import PlannedJob
+from bench.planned import PlannedJob
 from bench.work import Outcome
 
 Style = Literal["auto", "plain", "json", "none"]

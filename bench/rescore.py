@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from bench.errors import UsageError
-from bench.plan import Plan, PlannedJob
+from bench.planned import Plan, PlannedJob
 from bench.registry import Registered, Registry
 from bench.spec import Job, ModelInfo, Resources, TaskInfo, Unit
 from bench.work import Source
@@ -29,8 +29,9 @@ def rescore_plan(
 ) -> Plan:
     """One job for each current result with an artifact, of the tasks and models that match.
 
-    Results of another task version are left alone: their units are not this task's units. With
-    `only_outdated`, so are those that the current scoring made. Raises `UsageError` if nothing is left.
+    An artifact that could not be scored is one of them. Results of another task version are left alone:
+    their units are not this task's units. With `only_outdated`, so are those that the current scoring made.
+    Raises `UsageError` if nothing is left.
     """
     jobs = [
         _planned(registry, row)
@@ -53,7 +54,6 @@ def _is_scorable(registry: Registry, row: Row) -> bool:
     task = registry.tasks.get(row["task"])
     return bool(
         task is not None
-        and row["status"] == "ok"
         and row["artifact_sha256"]
         and row["task_version"] == task.info.version
         and row["dataset"] in registry.datasets
@@ -107,6 +107,5 @@ def _model(row: Row) -> Registered[ModelInfo]:
     lists = ("families", "requires", "training_data", "tags")
     fields: dict[str, Any] = {n: tuple(value) if n in lists else value for n, value in card.items()}
     fields["resources"] = Resources(**card["resources"]) if card.get("resources") else None
-    fields["requires"] = ()  # of the model's code, which does not run
     info = ModelInfo(**{k: v for k, v in fields.items() if k in ModelInfo.__dataclass_fields__})
     return Registered(info=info, origin="the store", source=Source(entry=""))

@@ -14,7 +14,8 @@ from bench import plan as plans
 from bench.coordinator import Coordinator, Summary
 from bench.errors import UsageError
 from bench.live_site import LiveSite
-from bench.plan import Plan, Selection
+from bench.plan import Selection
+from bench.planned import Past, Plan
 from bench.progress import Style, make_reporter
 from bench.registry import Registry
 
@@ -49,7 +50,7 @@ class Prepared:
 
     plan: Plan
     store: Store
-    past: Sequence[plans.Past]
+    past: Sequence[Past]
 
 
 def prepare(registry: Registry, selection: Selection, settings: Settings) -> Prepared:
@@ -111,10 +112,7 @@ def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summ
 def _nothing_to_do(plan: Plan) -> Summary:
     summary = Summary()
     summary.counts["skipped"] = len(plan.with_action("skip"))
-    for planned in plan.with_action("cached"):
-        failed = planned.reason != "cached"
-        summary.failed_before += failed
-        summary.counts["cached"] += not failed
+    summary.count_cached(plan)
     summary.exit_code = 1 if summary.failed_before else 0
     return summary
 

@@ -12,26 +12,16 @@ from typing import Any
 
 from bench import registry
 from bench.errors import BenchError, InvalidOutput, MissingRequirement
+from bench.requirements import check_modules
 from bench.spec import Adapter, ModelInfo, Task, TaskInfo
 from bench.work import WorkOrder
 
 
 def check_requirements(order: WorkOrder) -> None:
     """Raise `MissingRequirement` for the first module or GPU that the job needs and that isn't there."""
-    for module in order.requires:
-        if not _is_installed(module):
-            raise registry.missing_module(module, f"{order.job.model} on {order.job.task}")
+    check_modules(order.requires, f"{order.job.model} on {order.job.task}")
     if "collect" in order.stages:
         _check_gpus(order)
-
-
-def _is_installed(module: str) -> bool:
-    if module in sys.modules:
-        return True
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):  # a parent of a dotted name is missing
-        return False
 
 
 def _check_gpus(order: WorkOrder) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bench.errors import InvalidOutput
 from bench.keys import score_id
-from bench.plan import PlannedJob
+from bench.planned import PlannedJob
 from bench.provenance import Provenance
 from bench.schema import SCHEMA_VERSION, TABLES
 from bench.spec import MetricInfo, canonical_json

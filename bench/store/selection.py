@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bench.plan import Past
+from bench.planned import Past
 from bench.store.reading import rows_of, select
 
 Versions = Mapping[str, tuple[int, int]]  # task -> (version, scoring)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bench import provenance
 from bench.errors import StoreError
-from bench.plan import Past
+from bench.planned import Past
 from bench.schema import TABLES
 from bench.store import atomic, checking, compacting, exporting, layout, locking, merging, reading, selection
 from bench.store.checking import Problem

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.errors import BenchError, InvalidOutput
-from bench.plan import PlannedJob
+from bench.planned import PlannedJob
 from bench.store import atomic, locking, rows
 from bench.store.layout import Layout
 from bench.store.samples import store_samples

@@ -1,12 +1,14 @@
 """What runs and why, without running anything."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
 from bench import registry as registries
 from bench.errors import UsageError
-from bench.plan import Past, Plan, Selection, make_plan
+from bench.plan import Selection, make_plan
+from bench.planned import Past, Plan
 from bench.registry import Registry
 from bench.work import FAILED
 
@@ -77,13 +79,38 @@ def test_the_reason_is_named(
 
 @pytest.mark.parametrize("status", sorted(FAILED - {"lost"}))
 def test_failures_run_again_only_on_request(registry: Registry, status: str) -> None:
-    stored = past_of(make_plan(registry, SELECTION, past=()), status=status)
-    [(action, reason)] = reasons(make_plan(registry, SELECTION, stored))
+    stored = past_of(make_plan(registry, SELECTION, past=()), status=status, artifact_sha256="")
+    plan = make_plan(registry, SELECTION, stored)
+    assert all(p.has_failed for p in plan.jobs)
+    [(action, reason)] = reasons(plan)
     assert action == "cached"
     assert reason == f"failed before ({status}); --retry-failed runs it again"
     retried = make_plan(registry, dataclasses.replace(SELECTION, retry_failed=True), stored)
     assert reasons(retried) == {("run", f"failed before ({status})")}
     assert {p.attempt for p in retried.jobs} == {2}
+
+
+def test_what_could_not_be_scored_is_not_collected_again(registry: Registry) -> None:
+    stored = past_of(make_plan(registry, SELECTION, past=()), status="crash")
+    assert {p.action for p in make_plan(registry, SELECTION, stored).jobs} == {"cached"}
+    retried = make_plan(registry, dataclasses.replace(SELECTION, retry_failed=True), stored)
+    assert reasons(retried) == {("rescore", "failed before (crash)")}
+    corrected = [dataclasses.replace(p, scoring=0) for p in stored]
+    assert reasons(make_plan(registry, SELECTION, corrected)) == {("rescore", "scoring changed (0 -> 1)")}
+
+
+def test_scoring_again_needs_nothing_of_the_model(registry: Registry) -> None:
+    selection = dataclasses.replace(SELECTION, models=("selftest-needs-module", "selftest-needs-gpu"))
+    stored = past_of(make_plan(registry, selection, past=()), scoring=0)
+    plan = make_plan(registry, selection, stored)
+    assert {p.action for p in plan.jobs} == {"rescore"}
+    place = Path("unused")
+    orders = [
+        p.order(device="cpu", work_dir=place, cache_dir=place, log_path=place, artifact_dir="here")
+        for p in plan.jobs
+    ]
+    assert {o.requires for o in orders} == {()}
+    assert {o.stages for o in orders} == {("score",)}
 
 
 def test_rescoring_takes_the_stored_artifact(registry: Registry) -> None:

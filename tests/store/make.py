@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.artifacts import artifact_digest
 from bench.keys import job_key, unit_seed
-from bench.plan import PlannedJob
+from bench.planned import PlannedJob
 from bench.provenance import Provenance
 from bench.registry import Registered
 from bench.spec import (
