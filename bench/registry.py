@@ -11,15 +11,17 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import importlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from bench.errors import BenchError, MissingRequirement, UsageError
-from bench.spec import DatasetInfo, ModelInfo, TaskInfo, check_name
+from bench.spec import SIZES, DatasetInfo, ModelInfo, TaskInfo, check_name
 from bench.work import DeclaredUnit, Source
 
+_METRIC = re.compile(r"[a-z][a-z0-9_]*\Z")
 Info = TypeVar("Info", TaskInfo, ModelInfo, DatasetInfo)
 
 
@@ -112,7 +114,19 @@ def load() -> Registry:
     for group in ("bench.datasets", "bench.tasks", "bench.models"):
         for point in sorted(entry_points(group=group), key=lambda p: (p.name, p.value)):
             _add_entry_point(registry, point)
+    _drop_tasks_without_data(registry)
     return registry
+
+
+def _drop_tasks_without_data(registry: Registry) -> None:
+    """A task on a data set that nobody registered cannot be planned; it costs a warning, too."""
+    for name, task in list(registry.tasks.items()):
+        wanted = {d for size in task.info.sizes.values() for d in size.datasets}
+        missing = sorted(wanted - registry.datasets.keys())
+        if missing:
+            del registry.tasks[name]
+            message = f"task {name!r} of {task.origin} was ignored: "
+            registry.warnings.append(message + unknown("dataset", missing[0], registry.datasets))
 
 
 def _add_entry_point(registry: Registry, point: EntryPoint) -> None:
@@ -155,6 +169,12 @@ def _check_task(info: TaskInfo) -> None:
     if "." not in info.name:
         raise UsageError(f"task name {info.name!r} must be 'family.task'")
     names = [m.name for m in info.metrics]
+    for name in names:
+        if not _METRIC.match(name):
+            raise UsageError(f"task {info.name!r} declares the metric {name!r}; use a-z, 0-9 and '_'")
+    strangers = sorted(set(info.sizes) - set(SIZES))
+    if strangers:
+        raise UsageError(f"task {info.name!r} has the size {strangers[0]!r}; use {', '.join(SIZES)}")
     if len(set(names)) != len(names):
         raise UsageError(
             f"task {info.name!r} declares a metric twice: {sorted(n for n in names if names.count(n) > 1)}"

@@ -32,7 +32,9 @@ JOBS = pa.schema(
         ("model_version", _TEXT),
         ("model_source_sha256", _TEXT),
         ("model_params", _TEXT),  # JSON
-        ("model_info", _TEXT),  # JSON of the model card
+        ("model_info", _TEXT),  # JSON of ModelInfo, TaskInfo and DatasetInfo as they were then: rows tell
+        ("task_info", _TEXT),  # titles, units, ranges and licences without the code that declared them
+        ("dataset_info", _TEXT),
         ("baseline", pa.bool_()),
         ("dataset", _TEXT),
         ("dataset_sha256", _TEXT),
@@ -104,9 +106,10 @@ METRICS = pa.schema(
         ("data", _TEXT),
         ("size", _TEXT),
         ("repeat", pa.int32()),
+        ("suite_seed", pa.int64()),
         ("limit", pa.int64()),
         ("metric", _TEXT),
-        ("facet", _TEXT),
+        ("facet", _TEXT),  # "" for the task's own value, else "name=value" or several with commas between
         ("value", pa.float64()),  # null: not measurable, see `reason`
         ("ci_low", pa.float64()),
         ("ci_high", pa.float64()),
@@ -114,6 +117,8 @@ METRICS = pa.schema(
         ("reason", _TEXT),
         ("n", pa.int64()),
         ("direction", _TEXT),
+        ("unit", _TEXT),
+        ("evidence", _TEXT),  # what the true answers rest on; see bench.spec.Evidence
         ("primary", pa.bool_()),
         ("ended_at", _TIME),
     ]

@@ -26,6 +26,9 @@ Size = Literal["tiny", "small", "full"]
 Direction = Literal["max", "min", "none"]
 Protocol = Literal["paper", "predecessor", "own"]
 DataLabel = Literal["real", "generated", "subset"]
+#: What the true answers rest on: answers of people to these very items, published averages over people, the
+#: exact posterior, or known parameters of a generator; "" where there is no such answer to agree with.
+Evidence = Literal["human_trials", "human_aggregate", "ideal_observer", "physical_truth", ""]
 SubmissionKind = Literal["class", "command", "artifacts"]
 
 SIZES: tuple[Size, ...] = ("tiny", "small", "full")
@@ -73,6 +76,7 @@ class MetricInfo:
     definition: str = ""  # one sentence, shown as tooltip and on the methods page
     cite: str = ""  # authors, year, title
     target: float | None = None  # the value of an ideal model, where that is neither lo nor hi
+    evidence: Evidence = ""  # where it differs from the dataset's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +150,7 @@ class DatasetInfo:
     summary: str
     license: str
     data: DataLabel
+    evidence: Evidence = ""  # never averaged over different ones
     sha256: str  # of the canonical content, verified by the loader
     url: str = ""
     citation: str = ""

@@ -21,6 +21,8 @@ RANGE_TOLERANCE = 1e-9
 MEAN_TOLERANCE = 1e-6
 MAX_EXHIBIT_BYTES = 32 * 2**20
 _FLAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._=-]{0,39}\Z")
+_PART = r"[a-z][a-z0-9_]*=[^=,]+"
+_FACET = re.compile(rf"{_PART}(?:,{_PART})*\Z")
 _EXHIBIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 _KINDS = ("image", "table", "series")
 
@@ -59,8 +61,16 @@ def _check_names(metrics: Mapping[str, Any], declared: Mapping[str, MetricInfo])
 
 def _facet_rows(facets: Mapping[str, Any], declared: Mapping[str, MetricInfo]) -> Iterator[MeasureRow]:
     for facet, values in facets.items():
-        if not isinstance(facet, str) or not 0 < len(facet) <= 200 or not facet.isprintable():
-            raise InvalidOutput(f"facet {str(facet)[:80]!r} needs a printable name of 1-200 characters")
+        if (
+            not isinstance(facet, str)
+            or len(facet) > 200
+            or not facet.isprintable()
+            or not _FACET.match(facet)
+        ):
+            raise InvalidOutput(
+                f"facet {str(facet)[:80]!r} must read 'name=value', or several of them with commas between "
+                "('encoder=pixels,k=3'), in at most 200 printable characters"
+            )
         for name, value in values.items():
             if name not in declared:
                 raise InvalidOutput(

@@ -19,7 +19,7 @@ from bench.schema import SCHEMA_VERSION, TABLES
 from bench.spec import MetricInfo, canonical_json
 from bench.work import MESSAGE_LIMIT, TRACEBACK_LIMIT, MeasureRow, Outcome
 
-TEXT_LIMIT, NOTES_LIMIT, CARD_LIMIT = 500, 32_000, 32_000
+TEXT_LIMIT, NOTES_LIMIT, CARD_LIMIT, TASK_LIMIT = 500, 32_000, 32_000, 256_000
 # Control characters could drive the terminal of whoever prints them; line breaks and tabs are harmless.
 _PLAIN = {c: "�" for c in (*range(32), *range(127, 160)) if chr(c) not in "\n\t"}
 Row = dict[str, Any]
@@ -125,6 +125,8 @@ def _job_columns(planned: PlannedJob) -> Row:
         "protocol": task.protocol,
         "model_params": canonical_json(dict(job.model_params)),
         "model_info": plain_json(dataclasses.asdict(model), CARD_LIMIT),
+        "task_info": plain_json(dataclasses.asdict(task), TASK_LIMIT),
+        "dataset_info": plain_json(dataclasses.asdict(planned.dataset.info), CARD_LIMIT),
         "baseline": model.baseline,
         "data": planned.dataset.info.data,
         "unit_seed": planned.unit.seed,
@@ -168,8 +170,9 @@ def metric_rows(outcome: Outcome, facts: JobFacts) -> list[Row]:
         **{n: getattr(job, n) for n in ("model", "model_version", "task", "task_version")},
         "scoring": task.scoring,
         "family": task.family,
-        **{n: getattr(job, n) for n in ("dataset", "size", "repeat", "limit")},
+        **{n: getattr(job, n) for n in ("dataset", "size", "repeat", "suite_seed", "limit")},
         "data": facts.planned.dataset.info.data,
+        "evidence": facts.planned.dataset.info.evidence,
         "ended_at": _time(outcome.ended_at),
     }
     seen: set[tuple[str, str]] = set()
@@ -202,7 +205,9 @@ def _measure_columns(row: MeasureRow, metric: MetricInfo, shared: Row) -> Row:
         "ci_method": plain_text(measure.ci_method),
         "reason": plain_text(measure.reason),
         "direction": metric.direction,
+        "unit": metric.unit,
         "primary": metric.primary,
+        "evidence": metric.evidence or shared["evidence"],
     }
 
 

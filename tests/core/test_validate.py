@@ -44,12 +44,17 @@ def test_rows_come_in_the_declared_order(tmp_path: Path) -> None:
             "loss": Measure(value=2, ci_low=1, ci_high=np.float32(3), ci_method="bootstrap", n=7),
             "acc": 0.5,
         },
-        facets={"k=3": {"loss": torch.tensor(1.5)}},
+        facets={"k=3": {"loss": torch.tensor(1.5)}, "encoder=CNN (fashion),k=10": {"acc": 0.5}},
     )
-    assert [(row.metric, row.facet) for row in rows] == [("acc", ""), ("loss", ""), ("loss", "k=3")]
+    assert [(row.metric, row.facet) for row in rows] == [
+        ("acc", ""),
+        ("loss", ""),
+        ("loss", "k=3"),
+        ("acc", "encoder=CNN (fashion),k=10"),
+    ]
     assert rows[1].measure == Measure(value=2.0, ci_low=1.0, ci_high=3.0, ci_method="bootstrap", n=7)
     numbers = [row.measure.value for row in rows]
-    assert numbers == [0.5, 2.0, 1.5]
+    assert numbers == [0.5, 2.0, 1.5, 0.5]
     assert {type(number) for number in numbers} == {float}
 
 
@@ -92,8 +97,10 @@ def test_rounding_at_the_edge_is_forgiven(tmp_path: Path) -> None:
 def test_facets_use_declared_names(tmp_path: Path) -> None:
     for facets, cause in (
         ({"k=3": {"other": 1.0}}, "not declared"),
-        ({"": {"acc": 1.0}}, "printable name"),
-        ({"a\nb": {"acc": 1.0}}, "printable name"),
+        *(
+            ({facet: {"acc": 1.0}}, "must read 'name=value'")
+            for facet in ("", "k", "k=", "=3", "k=3,", "K=3", "k=a\nb")
+        ),
         ({"k=3": {"acc": 2.0}}, r"acc \(k=3\) is 2.0, outside"),
     ):
         with pytest.raises(InvalidOutput, match=cause):

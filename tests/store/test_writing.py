@@ -49,6 +49,8 @@ def test_an_outcome_comes_back_as_it_was(store: Store, tmp_path: Path) -> None:
     )  # fmt: skip
     assert row["unit_seed"] == job.unit.seed
     assert json.loads(row["model_info"])["title"] == "Täst"
+    assert json.loads(row["task_info"])["metrics"][0]["name"] == job.task.info.metrics[0].name
+    assert json.loads(row["dataset_info"])["license"] == job.dataset.info.license
     assert json.loads(row["flags"]) == ["contraction"]
     assert json.loads(row["notes"]) == {"k": 5}
     assert json.loads(row["exhibits"]) == [dataclasses.asdict(ended.exhibits[0])]
