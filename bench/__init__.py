@@ -1,5 +1,10 @@
 """One bench on which any generative or representation model can be measured.
 
+What a package of models, tasks or data sets imports is here: the infos it declares (`ModelInfo`, `TaskInfo`
+with `MetricInfo` and `SizePlan`, `DatasetInfo`), the classes it derives from (`Task`; of adapters those of
+`bench.adapters.<family>`), what a task handles (`Unit`, `Context`, `Artifact`, `TaskOutput`, `Measure`,
+`Exhibit`), and the errors. Everything else is the bench's own and may change.
+
 Importing this package is cheap: nothing heavy (torch, pandas, pyarrow, rdkit, sklearn, plotly) is
 loaded until a job, a store or a site needs it.
 """
@@ -10,10 +15,12 @@ from bench.spec import (
     Artifact,
     Context,
     DatasetInfo,
+    Exhibit,
     Measure,
     MetricInfo,
     ModelInfo,
     Resources,
+    SizePlan,
     Task,
     TaskInfo,
     TaskOutput,
@@ -28,12 +35,14 @@ __all__ = [
     "BenchError",
     "Context",
     "DatasetInfo",
+    "Exhibit",
     "InvalidOutput",
     "Measure",
     "MetricInfo",
     "MissingRequirement",
     "ModelInfo",
     "Resources",
+    "SizePlan",
     "StoreError",
     "Task",
     "TaskInfo",

@@ -4,7 +4,10 @@
     ├── UsageError            the user asked for something impossible          exit code 2
     ├── InvalidOutput         a model or task broke its contract               job status invalid_output
     ├── MissingRequirement    a module, file, weight or device is not there    job status skipped
-    └── StoreError            results cannot be written or read                exit code 3
+    ├── StoreError            results cannot be written or read                exit code 3
+    └── EngineError           the machinery that runs jobs failed              exit code 1
+
+(and `bench.engine.command.CommandFailed`, which ends one job with status error)
 
 A message says what was expected, what came, and what to do about it.
 """
@@ -36,3 +39,7 @@ class StoreError(BenchError):
     """The results folder cannot be written or is not one of ours."""
 
     exit_code = 3
+
+
+class EngineError(BenchError):
+    """The machinery itself failed (a supervisor can't start); never the fault of a job."""

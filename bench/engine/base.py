@@ -7,15 +7,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 
-from bench.errors import BenchError
+from bench.errors import EngineError as EngineError
 from bench.work import Outcome, WorkOrder
 
 #: Called with (job key, stage, done, total); total 0 means that the stage has just begun.
 OnProgress = Callable[[str, str, int, int], None]
-
-
-class EngineError(BenchError):
-    """The machinery itself failed (a supervisor can't start); never the fault of a job."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
