@@ -76,7 +76,7 @@ class MixedModel:
         """Normal scores of each value given its parents (randomised for discrete nodes)."""
         frame = df[list(self.dag.nodes)].reset_index(drop=True)
         codes = {
-            name: pd.Index(levels).get_indexer(frame[name].astype(object)).astype(np.int64)
+            name: pd.Index(levels).get_indexer(pd.Index(frame[name].astype(object))).astype(np.int64)
             for name, levels in LEVELS.items()
         }
         numbers = pd.DataFrame(

@@ -66,7 +66,7 @@ class BayesianNetwork:
     def encode(self, df: pd.DataFrame) -> dict[str, Codes]:
         """Codes in the order of the states, -1 for anything else."""
         return {
-            node: pd.Index(levels).get_indexer(df[node].astype(object)).astype(np.int32)
+            node: pd.Index(levels).get_indexer(pd.Index(df[node].astype(object))).astype(np.int32)
             for node, levels in self.states.items()
         }
 

@@ -1,0 +1,1 @@
+"""Reference adapters of the family `tabular`, one file per model."""
