@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +30,9 @@ class FeatureMap:
         *tables: EncodedTable,
         standardise: bool = False,
         category_scale: float = 1.0,
-        skip: int | None = None,
     ) -> None:
         self._real, self._scale, self._standardise = real, category_scale, standardise
-        self._columns = [j for j in range(len(real.columns)) if j != skip]
+        self._columns = range(len(real.columns))
         everyone = (real, *tables)
         self._with_missing = {j for j in self._columns if any(t.missing(j).any() for t in everyone)}
         self._lookups = {
@@ -44,9 +43,12 @@ class FeatureMap:
 
     def __call__(self, table: EncodedTable) -> Features:
         """The vectors of a table, float64 (n, d) with d >= 1."""
+        return joined(self.by_column(table), len(table))
+
+    def by_column(self, table: EncodedTable) -> list[Features]:
+        """The part of the vectors that each column fills, float64 (n, d_j) each."""
         limited = bounded(table, real=self._real)
-        parts = [part for j in self._columns for part in self._of_column(limited, j)]
-        return np.concatenate(parts, axis=1) if parts else np.zeros((len(table), 1))
+        return [np.concatenate(list(self._of_column(limited, j)), axis=1) for j in self._columns]
 
     def _of_column(self, table: EncodedTable, j: int) -> Iterator[Features]:
         missing = table.missing(j)
@@ -67,6 +69,12 @@ class FeatureMap:
             return fractions(values, self._low[at], self._spread[at])
         centre, deviation = (float(known.mean()), float(known.std())) if len(known) else (0.0, 1.0)
         return np.asarray((values - centre) / (deviation or 1.0))
+
+
+def joined(parts: Sequence[Features], rows: int) -> Features:
+    """Parts side by side; one column of zeros if they have none."""
+    vectors = np.concatenate([np.zeros((rows, 0)), *parts], axis=1)
+    return vectors if vectors.shape[1] else np.zeros((rows, 1))
 
 
 def _levels(real: EncodedTable, tables: tuple[EncodedTable, ...], j: int) -> npt.NDArray[np.int64]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -95,6 +97,14 @@ class EncodedTable:
             np.isnan(values) if self.columns[column].is_numeric else values == MISSING
         )
         return mask
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of the content, the same for equal tables."""
+        digest = hashlib.blake2b(repr((self.columns, self.target, len(self))).encode(), digest_size=16)
+        for block in (self.numbers, self.codes):
+            digest.update(np.ascontiguousarray(block).tobytes())
+        return digest.hexdigest()
 
     def take(self, rows: npt.NDArray[Any]) -> EncodedTable:
         """The chosen rows (indices or a mask), in the order given."""

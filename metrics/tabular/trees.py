@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -22,9 +20,9 @@ class TreeMap:
     ordinals and booleans keep their code as a number. NaN is missing.
     """
 
-    def __init__(self, real: EncodedTable, *, skip: int | None = None) -> None:
+    def __init__(self, real: EncodedTable) -> None:
         self._real = real
-        self.columns = [j for j in range(len(real.columns)) if j != skip]
+        self.columns = list(range(len(real.columns)))
         self._ranks = {j: _frequency_ranks(real, j) for j in self.columns if _is_wide(real, j)}
 
     @property
@@ -35,9 +33,9 @@ class TreeMap:
         return np.array([kind == "categorical" and j not in self._ranks for j, kind in named], dtype=bool)
 
     def __call__(self, table: EncodedTable) -> Matrix:
-        """float64 (n, columns) in the order of `columns`; a column of zeros if there is none."""
+        """float64 (n, columns)."""
         limited = bounded(table, real=self._real)
-        matrix = np.zeros((len(table), max(1, len(self.columns))))
+        matrix = np.empty((len(table), len(self.columns)))
         for slot, j in enumerate(self.columns):
             matrix[:, slot] = limited.values(j)
             if j in self._ranks:
@@ -45,9 +43,16 @@ class TreeMap:
             matrix[limited.missing(j), slot] = np.nan
         return matrix
 
-    def native(self) -> Any:
-        """The argument `categorical_features` of the estimators."""
-        return self.categorical if self.columns and self.categorical.any() else None
+    def native(self, *, skip: int | None = None) -> npt.NDArray[np.bool_] | None:
+        """The argument `categorical_features` of the estimators for the matrix, less column `skip`."""
+        chosen = self.categorical if skip is None else np.delete(self.categorical, skip)
+        return chosen if chosen.any() else None
+
+
+def trainable(matrix: Matrix) -> Matrix:
+    """The matrix with 0 in columns that have no value at all, from which scikit-learn can't make bins."""
+    empty = np.isnan(matrix).all(0)
+    return np.where(empty, 0.0, matrix) if empty.any() else matrix
 
 
 def _is_wide(real: EncodedTable, j: int) -> bool:

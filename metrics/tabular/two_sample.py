@@ -10,7 +10,7 @@ from bench.metrics.tabular.result import Result, table_of, undefined
 from bench.metrics.tabular.roc import auc
 from bench.metrics.tabular.states import row_ids
 from bench.metrics.tabular.table import EncodedTable, check_same_layout, concatenate
-from bench.metrics.tabular.trees import Matrix, TreeMap
+from bench.metrics.tabular.trees import Matrix, TreeMap, trainable
 
 FOLDS = 5
 MAX_ROWS = 50_000
@@ -82,7 +82,7 @@ def _out_of_fold(
             continue
         model = HistGradientBoostingClassifier(
             max_iter=100, categorical_features=features.native(), early_stopping=False, random_state=seed
-        ).fit(matrix[inside], labels[inside])
+        ).fit(trainable(matrix[inside]), labels[inside])
         scores[outside] = model.predict_proba(matrix[outside])[:, 1]
         if fold == 0:
             importance = _permutation_importance(model, matrix[outside], labels[outside], seed)
