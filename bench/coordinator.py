@@ -12,12 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.errors import StoreError
+from bench.errors import EngineError, StoreError
 from bench.plan import UNKNOWN_SECONDS
 from bench.planned import Plan, PlannedJob
 from bench.progress import Reporter
@@ -38,7 +38,9 @@ class Summary:
     failed_before: int = 0
     seconds: float = 0.0
     interrupted: int = 0  # the signal that ended the run
-    aborted: str = ""  # why the run stopped early, e.g. a full disk
+    aborted: str = ""  # why nothing more could be stored, e.g. a full disk
+    broken: str = ""  # why the engine could run nothing more
+    stored: int = 0  # jobs of this run whose rows are on disk
     exit_code: int = 0
 
     def count_cached(self, plan: Plan) -> None:
@@ -146,7 +148,7 @@ class Coordinator:
         estimate = _Estimate({p.job.key: self._seconds([p]) for p in todo}, self._engine.slots)
         running: dict[Future[Outcome], _Running] = {}
         while True:
-            while not self._stop and len(running) < 2 * self._engine.slots:
+            while not (self._stop or summary.broken) and len(running) < 2 * self._engine.slots:
                 planned = next(waiting, None)
                 if planned is None:
                     break
@@ -172,7 +174,12 @@ class Coordinator:
             return
         work_dir = self._writer.work_dir(planned.job.key, planned.attempt)
         job = _Running(planned=planned, work_dir=work_dir, lock=lock)
-        running[self._engine.submit(self._order(planned, work_dir))] = job
+        try:
+            running[self._engine.submit(self._order(planned, work_dir))] = job
+        except EngineError as error:
+            lock.close()
+            shutil.rmtree(work_dir, ignore_errors=True)
+            summary.broken = str(error)
 
     def _finish(self, job: _Running, future: Future[Outcome], summary: Summary, estimate: _Estimate) -> None:
         outcome = self._result(future, job.planned)
@@ -241,7 +248,10 @@ class Coordinator:
                 signal.signal(number, signal.SIG_DFL)
                 signal.raise_signal(number)
             self._signal = number
-            self._reporter.note("stopping: running jobs are killed, finished ones kept (again: exit at once)")
+            with suppress(RuntimeError):  # the signal may have come in the middle of writing to that stream
+                self._reporter.note(
+                    "stopping: running jobs are killed, finished ones kept (again: exit at once)"
+                )
             self._halt()
 
         old = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -260,4 +270,4 @@ def _exit_code(summary: Summary) -> int:
     failed = summary.failed_before + sum(
         n for status, n in summary.counts.items() if status in FAILED or status == "cancelled"
     )
-    return 1 if failed else 0
+    return 1 if failed or summary.broken else 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bench import plan as plans
 from bench.coordinator import Coordinator, Summary
-from bench.errors import UsageError
+from bench.errors import StoreError, UsageError
 from bench.live_site import LiveSite
 from bench.plan import Selection
 from bench.planned import Past, Plan
@@ -21,9 +21,10 @@ from bench.registry import Registry
 
 if TYPE_CHECKING:
     from bench.engine import Engine
-    from bench.store import Store
+    from bench.store import RunWriter, Store
 
-EngineName = Literal["local", "inline"]
+EngineName = Literal["local", "inline", "dask"]
+CLUSTER_GPUS = 1024  # a plan for a cluster does not know how many there are: jobs that miss them say so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +33,11 @@ class Settings:
 
     results: Path = Path("results")
     engine: EngineName = "local"
-    workers: int | None = None  # None: one per core, or per GPU share
+    workers: int | None = None  # None: one per core, or per GPU share; of a cluster all that come
+    scheduler: str = ""  # of the cluster; "": the run starts its own
+    listen: str = "127.0.0.1:0"  # where a scheduler of its own listens
     device: str = "auto"
+    sandbox: bool = False
     progress: Style = "auto"
     fail_fast: bool = False
     allow_failures: bool = False
@@ -71,14 +75,20 @@ def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summ
     prepared.store.touch([p.job.key for p in prepared.plan.with_action("cached")])
     if prepared.plan.is_done():
         return _nothing_to_do(prepared.plan)
-    device, gpus = resolve_device(settings.device)
+    device, gpus = resolve_device(settings.device, settings.engine)
     reporter = make_reporter(settings.progress)
     for notice in prepared.plan.notices():
         reporter.note(notice)
     if settings.engine == "inline":
         reporter.note("engine inline: models run in this process, without isolation or limits")
     engine: Engine = make_engine(
-        settings.engine, workers=settings.workers, gpus=gpus, on_progress=reporter.step
+        settings.engine,
+        workers=settings.workers,
+        gpus=gpus,
+        scheduler=settings.scheduler,
+        listen=settings.listen,
+        on_progress=reporter.step,
+        on_note=reporter.note,
     )
     writer = prepared.store.start_run(
         argv=argv,
@@ -97,16 +107,27 @@ def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summ
             cache_dir=cache_folder(),
             expected=plans.expected_seconds(prepared.past),
             device=device,
+            sandbox=settings.sandbox,
             fail_fast=settings.fail_fast,
             on_stored=live.refresh,
         )
         summary = coordinator.run(prepared.plan)
         if settings.allow_failures and summary.exit_code == 1:
             summary.exit_code = 0
-        writer.close(exit_code=summary.exit_code)
+        _close(writer, summary)
         if not summary.interrupted and not summary.aborted:
             live.finish()
     return summary
+
+
+def _close(writer: RunWriter, summary: Summary) -> None:
+    """End the run in the store; a full disk then is no other than a full disk before."""
+    try:
+        writer.close(exit_code=summary.exit_code)
+    except StoreError as error:
+        summary.aborted = summary.aborted or str(error)
+        summary.exit_code = error.exit_code
+    summary.stored = writer.stored
 
 
 def _nothing_to_do(plan: Plan) -> Summary:
@@ -117,13 +138,27 @@ def _nothing_to_do(plan: Plan) -> Summary:
     return summary
 
 
-def resolve_device(device: str) -> tuple[str, tuple[str, ...]]:
-    """The kind of device ("cpu" or "cuda") and the GPUs that jobs may use.
+def gpu_count(device: str, engine: EngineName) -> int:
+    """How many GPUs a plan may reckon with."""
+    if engine == "dask":
+        return 0 if device == "cpu" else CLUSTER_GPUS
+    return len(resolve_device(device, engine)[1])
 
-    "auto" takes CUDA where there is one; asking for a device that is absent is a `UsageError`.
+
+def resolve_device(device: str, engine: EngineName = "local") -> tuple[str, tuple[str, ...]]:
+    """The kind of device ("cpu" or "cuda") and the GPUs of this machine that jobs may use.
+
+    "auto" takes CUDA where there is one; asking for a device that is absent is a `UsageError`. On a cluster
+    each worker knows its own: the kind then stays as asked for, "auto" included.
     """
     from bench.engine.devices import visible_gpus
 
+    if engine == "dask":
+        if device in ("auto", "cpu", "cuda"):
+            return device, ()
+        raise UsageError(
+            f"device {device!r}: with --engine dask use auto, cpu or cuda; `bench worker --gpus` says which"
+        )
     if device == "cpu":
         return "cpu", ()
     gpus = visible_gpus()

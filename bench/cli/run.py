@@ -18,6 +18,7 @@ from bench.cli.common import (
     ResultsDir,
     SubmissionsDir,
     full_registry,
+    printable_lines,
     show_json,
     show_table,
     warn,
@@ -37,6 +38,7 @@ class SizeName(StrEnum):
 class EngineChoice(StrEnum):
     local = "local"
     inline = "inline"
+    dask = "dask"
 
 
 class SamplesName(StrEnum):
@@ -126,6 +128,21 @@ def run(
     engine: Annotated[
         EngineChoice, typer.Option("--engine", envvar="BENCH_ENGINE", help="Where jobs run.")
     ] = EngineChoice.local,
+    scheduler: Annotated[
+        str,
+        typer.Option(
+            "--scheduler", envvar="BENCH_SCHEDULER", help="With dask: its address; else the run starts one."
+        ),
+    ] = "",
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="HOST:PORT", help="With dask: where its own scheduler listens.")
+    ] = "127.0.0.1:0",
+    sandbox: Annotated[
+        bool,
+        typer.Option(
+            "--sandbox", envvar="BENCH_SANDBOX", help="Models see no network and write to their folders only."
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Run everything again.")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed jobs again.")] = False,
     no_resume: Annotated[bool, typer.Option("--no-resume", help="Do not use stored results.")] = False,
@@ -168,13 +185,16 @@ def run(
         force=force,
         retry_failed=retry_failed,
         resume=not no_resume,
-        gpus=len(runner.resolve_device(device)[1]),
+        gpus=runner.gpu_count(device, engine.value),
     )
     settings = runner.Settings(
         results=results,
         engine=engine.value,
         workers=_workers(workers),
+        scheduler=scheduler,
+        listen=listen,
         device=device,
+        sandbox=sandbox,
         progress=progress.value,
         fail_fast=fail_fast,
         allow_failures=allow_failures,
@@ -193,7 +213,10 @@ def run(
     if summary.failed_before:
         typer.echo("jobs that failed before were left alone; --retry-failed runs them again", err=True)
     if summary.aborted:
-        typer.echo(f"bench: stopped: {summary.aborted}", err=True)
+        stored = f"{summary.stored} jobs of this run are stored"
+        typer.echo(f"bench: stopped: {printable_lines(summary.aborted)} ({stored})", err=True)
+    if summary.broken:
+        typer.echo(f"bench: stopped: {printable_lines(summary.broken)}", err=True)
     typer.echo(summary.line(results), err=True)
     raise typer.Exit(summary.exit_code)
 

@@ -53,6 +53,11 @@ class SupervisorDriver:
         """The process id of the running supervisor."""
         return self._process.pid if self._process else None
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was killed or stopped, and so runs no job any more."""
+        return self._stopped
+
     def run(
         self, order: WorkOrder, grant: Grant, on_progress: Callable[[str, int, int], None] | None = None
     ) -> Outcome:

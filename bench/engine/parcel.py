@@ -123,7 +123,9 @@ def _checked(name: str) -> tuple[str, ...]:
 
 def _append(path: Path, piece: _Piece) -> None:
     """Write one piece at the end of its file, which must be as long as the pieces before it."""
-    how = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_APPEND if piece.offset else os.O_CREAT | os.O_EXCL)
+    how = (
+        os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC | (os.O_APPEND if piece.offset else os.O_CREAT | os.O_EXCL)
+    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(os.open(path, how, 0o755 if piece.executable else 0o644), "wb") as file:

@@ -19,6 +19,7 @@ from bench.work import MESSAGE_LIMIT, TRACEBACK_LIMIT, MeasureRow, Outcome, Stag
 _SECONDS = ("setup_s", "collect_s", "score_s")
 _REPORTABLE: tuple[Status, ...] = ("ok", "error", "invalid_output", "oom", "skipped")
 _MAX_NOTES = 1_000
+_UNREPORTED = {"lost": "SupervisorDied", "invalid_output": "InvalidOutput", "error": "OSError"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -122,7 +123,7 @@ def make_outcome(order: WorkOrder, reports: Sequence[StageReport], **extra: Any)
 
 
 def unfinished(order: WorkOrder, status: Status, message: str, started: float) -> Outcome:
-    """The outcome of a job that no process reported: "cancelled", or "lost" with its supervisor or machine.
+    """The outcome of a job of which no process reported: mostly "cancelled", or "lost" with its machine.
 
     `started` is a time of `time.time()`.
     """
@@ -130,7 +131,7 @@ def unfinished(order: WorkOrder, status: Status, message: str, started: float) -
         job_key=order.job.key,
         attempt=order.attempt,
         status=status,
-        error_type="SupervisorDied" if status == "lost" else "",
+        error_type=_UNREPORTED.get(status, ""),
         error_message=clean_text(message, MESSAGE_LIMIT),
         started_at=started,
         ended_at=max(started, time.time()),

@@ -1,0 +1,24 @@
+"""What tests in several folders share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cluster import Cluster
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A scheduler and two worker processes of two slots each; starting them takes seconds."""
+    pytest.importorskip("distributed", reason="needs the extra [cluster]")
+    made = Cluster(tmp_path_factory.mktemp("cluster"))
+    try:
+        made.start_scheduler()
+        for _ in range(2):
+            made.start_worker()
+        made.wait_for_workers()
+        yield made
+    finally:
+        made.stop()
