@@ -6,6 +6,7 @@ and identical rows (distance exactly 0), while the memory beside the inputs is O
 
     nearest_others(points=X, k=5)                  X against itself, each row without itself
     nearest_between(real=X, generated=Y, k=5, ...) both directions and all ball memberships, in one pass
+    matmul_transposed(A, B)                        the product under all of them, never in TF32
     pair_distances(...)                            float64 distances of listed pairs
     distinct_rows(X)                               which rows are equal
 
@@ -16,12 +17,14 @@ from bench.metrics.neighbors._balls import Balls
 from bench.metrics.neighbors._exact import Neighbors, pair_distances
 from bench.metrics.neighbors._frame import distinct_rows
 from bench.metrics.neighbors._passes import CrossNeighbors, nearest_between, nearest_others
+from bench.metrics.neighbors._tiles import matmul_transposed
 
 __all__ = [
     "Balls",
     "CrossNeighbors",
     "Neighbors",
     "distinct_rows",
+    "matmul_transposed",
     "nearest_between",
     "nearest_others",
     "pair_distances",

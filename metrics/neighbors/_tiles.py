@@ -40,7 +40,7 @@ def blocks(count: int, size: int, *, first: int = 0) -> list[tuple[int, int]]:
 
 def lower_bounds(rows: Panel, columns: Panel) -> Tensor:
     """Lower bounds of the squared distances of all row points to all column points, (rows, columns)."""
-    tile = _products(rows.values, columns.values)
+    tile = matmul_transposed(rows.values, columns.values)
     return tile.mul_(-2).add_(columns.low).add_(rows.low[:, None])
 
 
@@ -68,8 +68,11 @@ def _group_minima(tile: Tensor) -> Tensor:
     return torch.unflatten(tile.T, 0, (-1, GROUP)).amin(1).T
 
 
-def _products(rows: Tensor, columns: Tensor) -> Tensor:
-    """rows columns^T. On the CPU numpy's product is used, which is about a tenth faster there than torch's."""
+def matmul_transposed(rows: Tensor, columns: Tensor) -> Tensor:
+    """rows columns^T in the full precision of its type, never TF32.
+
+    On the CPU numpy's product is used, which is about a tenth faster there than torch's.
+    """
     if rows.device.type == "cpu":
         return torch.from_numpy(np.dot(rows.numpy(), columns.numpy().T))
     with _without_tf32():

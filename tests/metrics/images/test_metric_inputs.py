@@ -253,3 +253,17 @@ def test_the_factor_of_a_reference_is_computed_once() -> None:
 def test_subsets_that_do_not_fit(subsets: Subsets, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         kernel_distance(real=features(12), generated=features(20), subsets=subsets)
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_float32_products_of_large_sets_change_nothing_that_matters(
+    monkeypatch: pytest.MonkeyPatch, offset: float
+) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((3000, 64)) + offset / 64
+    y = 1.02 * rng.standard_normal((2600, 64)) + offset / 64
+    expected = kernel_distance(real=x, generated=y).mmd2
+    monkeypatch.setattr("bench.metrics.images.kernel._HEAVY", 0)
+    got = kernel_distance(real=x, generated=y).mmd2
+    assert got != expected
+    assert got == pytest.approx(expected, rel=1e-6)

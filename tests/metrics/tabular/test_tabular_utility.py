@@ -23,7 +23,11 @@ def chain(rng: np.random.Generator, n: int) -> EncodedTable:
     """Three numbers that follow from each other, and one that is noise."""
     x = rng.normal(size=n)
     y = 2 * x + 0.3 * rng.normal(size=n)
-    return numeric_table(np.c_[x, y, np.sin(y), rng.normal(size=n)], names=["x", "y", "z", "noise"], target=1)
+    return numeric_table(
+        np.c_[x, y, np.sin(y) + 0.3 * rng.normal(size=n), rng.normal(size=n)],
+        names=["x", "y", "z", "noise"],
+        target=1,
+    )
 
 
 @pytest.fixture
