@@ -3,7 +3,7 @@
 What a package of models, tasks or data sets imports is here: the infos it declares (`ModelInfo`, `TaskInfo`
 with `MetricInfo` and `SizePlan`, `DatasetInfo`), the classes it derives from (`Task`; of adapters those of
 `bench.adapters.<family>`), what a task handles (`Unit`, `Context`, `Artifact`, `TaskOutput`, `Measure`,
-`Exhibit`), and the errors. Everything else is the bench's own and may change.
+`Exhibit`, `derived_seed`), and the errors. Everything else is the bench's own and may change.
 
 Importing this package is cheap: nothing heavy (torch, pandas, pyarrow, rdkit, sklearn, plotly) is
 loaded until a job, a store or a site needs it.
@@ -25,6 +25,7 @@ from bench.spec import (
     TaskInfo,
     TaskOutput,
     Unit,
+    derived_seed,
 )
 
 __version__ = "0.1.0"
@@ -50,4 +51,5 @@ __all__ = [
     "Unit",
     "UsageError",
     "__version__",
+    "derived_seed",
 ]

@@ -6,6 +6,7 @@ planning stay instant.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import time
@@ -263,7 +264,11 @@ class Context:
 
     @property
     def rng(self) -> np.random.Generator:
-        """A fresh generator seeded from `seed`, so that the order of calls never matters."""
+        """A fresh generator seeded from `seed`, so that the order of calls never matters.
+
+        Every call starts the same stream: where there are several purposes, seed a generator for each with
+        `derived_seed(ctx.seed, purpose)`.
+        """
         import numpy as np
 
         return np.random.default_rng(self.seed)
@@ -351,3 +356,11 @@ class Task(ABC):
 def canonical_json(value: Any) -> str:
     """The one JSON text of `value`: sorted keys, no spaces, ASCII, no NaN."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed in [0, 2^31) for one purpose: first 4 bytes, big endian, of SHA-256("seed|purpose"), top bit
+    cleared. Small enough for every library; different purposes never share a random stream.
+    """
+    digest = hashlib.sha256(f"{seed}|{purpose}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") & (2**31 - 1)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from bench.tasks.caching import cached_array
 from bench.tasks.images.encoders import FeatureEncoder
 
 _LAYOUT = 1  # raised when the way features are computed or stored changes
@@ -21,22 +19,13 @@ def encode_cached(
 ) -> npt.NDArray[np.float32]:
     """Features float32 (n, d) of `images`, from the cache if this very content was encoded before.
 
-    The key covers encoder, weights, kind of device (rounding differs) and the pixels. A damaged or
-    unwritable cache costs time, never a result.
+    The key covers encoder, weights, kind of device (rounding differs) and the pixels.
     """
-    path = cache_dir / "image-features" / f"{_key(encoder, images, device)}.npy"
-    with suppress(OSError, ValueError, EOFError):
-        stored = np.load(path, allow_pickle=False)
-        if (
-            isinstance(stored, np.ndarray)
-            and stored.dtype == np.float32
-            and stored.shape[:1] == (len(images),)
-        ):
-            return stored
-    features = encoder.encode(images, device=device)
-    with suppress(OSError):
-        _write(path, features)
-    return features
+    return cached_array(
+        cache_dir / "image-features" / f"{_key(encoder, images, device)}.npy",
+        lambda: encoder.encode(images, device=device),
+        fits=lambda stored: stored.dtype == np.float32 and stored.shape[:1] == (len(images),),
+    )
 
 
 def _key(encoder: FeatureEncoder, images: npt.NDArray[np.uint8], device: str) -> str:
@@ -44,15 +33,3 @@ def _key(encoder: FeatureEncoder, images: npt.NDArray[np.uint8], device: str) ->
     digest = hashlib.sha256(f"{parts}{images.shape}".encode())
     digest.update(images.tobytes())
     return digest.hexdigest()
-
-
-def _write(path: Path, features: npt.NDArray[np.float32]) -> None:
-    """Write under a private name, then rename: jobs beside this one see all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as out:
-            np.save(out, features, allow_pickle=False)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -16,12 +16,12 @@ from bench.datasets.images import ImageSplit
 from bench.errors import InvalidOutput
 from bench.metrics.images import equalise
 from bench.metrics.neighbors import nearest_between
-from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput, Unit
+from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput, Unit, derived_seed
 from bench.tasks.images.artifact import FEATURES_FILE, IMAGES_FILE, FidelityArtifact, export, read_artifact
 from bench.tasks.images.contract import check_features, check_images
 from bench.tasks.images.encoders import load_encoder
 from bench.tasks.images.encoding import encode_cached
-from bench.tasks.images.protocol import ImageUnit, derived_seed, image_unit
+from bench.tasks.images.protocol import ImageUnit, image_unit
 from bench.tasks.images.scores import BALL, BALL_K, CHAMFER_K, FidelityScores, fidelity_scores
 from bench.tasks.images.sheets import write_sheet
 

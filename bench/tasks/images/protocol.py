@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from bench.datasets.images import ImageDataset, ImageSplit
 from bench.errors import UsageError
-from bench.spec import Unit
+from bench.spec import Unit, derived_seed
 
 # The first encoder of a data set is its default; the others appear as facets.
 ENCODERS_OF = {
@@ -67,11 +66,3 @@ def image_unit(dataset: ImageDataset, unit: Unit) -> ImageUnit:
         reference_rows=np.sort(rng.choice(len(dataset.ref), size=n, replace=False)),
         seed=unit.seed,
     )
-
-
-def derived_seed(seed: int, purpose: str) -> int:
-    """A seed in [0, 2^31) for one purpose: first 4 bytes, big endian, of SHA-256("seed|purpose"), top bit
-    cleared. Small enough for every library; different purposes never share a random stream.
-    """
-    digest = hashlib.sha256(f"{seed}|{purpose}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") & (2**31 - 1)

@@ -12,8 +12,8 @@ from PIL import Image
 from bench.adapters.images import FeatureSource, ImageGenerator
 from bench.errors import InvalidOutput, UsageError
 from bench.models.images.gauss_feature import GaussFeature
-from bench.spec import Measure, TaskOutput
-from bench.tasks.images.protocol import derived_seed, image_unit
+from bench.spec import Measure, TaskOutput, derived_seed
+from bench.tasks.images.protocol import image_unit
 
 from .conftest import INFO, Bench, load_dataset
 
