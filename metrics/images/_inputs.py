@@ -14,7 +14,7 @@ Features = npt.NDArray[Any] | Tensor
 
 Ball = Literal["closed", "open"]
 
-_LARGEST_VALUE = 1e100
+_LARGEST_VALUE = 1e30
 _KEPT = (torch.float32, torch.float64)
 
 

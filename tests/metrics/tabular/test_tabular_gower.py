@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.metrics.tabular.closest_record import dcr_ratio, dcr_share
+from bench.metrics.tabular.closest_record import closest_record
 from bench.metrics.tabular.gower import GowerSpace
 from bench.metrics.tabular.table import Column, EncodedTable
 from tests.metrics.tabular.encode import coded_table, numeric_table
@@ -101,7 +101,7 @@ def test_toy_tables_equal_sdmetrics(toy_pair: Pair) -> None:
     summary = distances.mean(), np.median(distances), distances.min()
     assert summary == pytest.approx((0.111160, 0.061938, 0.002559), abs=1e-6)
     members, others = real.take(np.arange(100)), real.take(np.arange(100, 200))
-    share = dcr_share(real=members, generated=generated, holdout=others)
+    share = closest_record(real=members, generated=generated, holdout=others)["dcr_share"]
     assert share.value == pytest.approx(0.493333, abs=1e-6)
     assert share.facets["tied"] == 0
 
@@ -143,27 +143,26 @@ class TestShareAndRatio:
         """Ten times more training than holdout rows: without subsampling the larger set wins by size."""
         train, fresh = adult_split["train"], adult_split["test"].take(np.arange(4000))
         holdout = adult_split["holdout"].take(np.arange(400))
-        assert dcr_share(real=train, generated=fresh, holdout=holdout).value == pytest.approx(0.5, abs=0.02)
+        share = closest_record(real=train, generated=fresh, holdout=holdout)["dcr_share"]
+        assert share.value == pytest.approx(0.5, abs=0.02)
         space = GowerSpace(train)
         to_train, to_holdout = (space.nearest(fresh, t).distances for t in (train, holdout))
         assert ((to_train < to_holdout) + 0.5 * (to_train == to_holdout)).mean() > 0.85
 
-    def test_copies(self, adult_split: dict[str, EncodedTable]) -> None:
+    def test_copies_and_the_holdout_itself(self, adult_split: dict[str, EncodedTable]) -> None:
         train, holdout = (adult_split[n].take(np.arange(1000)) for n in ("train", "holdout"))
-        share = dcr_share(real=train, generated=train, holdout=holdout).value
-        assert share is not None
-        assert share > 0.99
-        ratio = dcr_ratio(real=train, generated=train, holdout=holdout)
-        assert ratio.value == 0
-        assert ratio.facets["holdout_q50"] > 0
-        again = dcr_ratio(real=train, generated=holdout, holdout=holdout)
-        assert again.value == 1
+        copy = closest_record(real=train, generated=train, holdout=holdout)
+        assert (copy["dcr_share"].value or 0) > 0.99
+        assert copy["dcr_ratio"].value == 0
+        assert copy["dcr_ratio"].facets["holdout_q50"] > 0
+        assert closest_record(real=train, generated=holdout, holdout=holdout)["dcr_ratio"].value == 1
 
     def test_ratio_without_a_scale_has_no_value(self) -> None:
         table = coded_table([[0], [1]] * 5, [2])
-        found = dcr_ratio(real=table, generated=table, holdout=table)
-        assert found.value is None
-        assert "median distance is 0" in found.reasons[0]
+        found = closest_record(real=table, generated=table, holdout=table)
+        assert found["dcr_ratio"].value is None
+        assert "median distance is 0" in found["dcr_ratio"].reasons[0]
+        assert found["dcr_share"].value == 0.5
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

@@ -1,0 +1,145 @@
+"""Train on generated, test on real: known models, single classes, regressions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
+
+from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.efficacy import efficacy
+from bench.metrics.tabular.learners import SMALLEST_PROBABILITY, Problem
+from bench.metrics.tabular.result import Result
+from bench.metrics.tabular.table import Column, EncodedTable
+from tests.metrics.tabular.encode import coded_table, numeric_table
+
+
+def classes(rng: np.random.Generator, n: int, k: int = 3) -> EncodedTable:
+    x = rng.normal(size=(n, 3))
+    y = np.digitize(x[:, 0] + 0.3 * rng.normal(size=n), np.linspace(-1, 1, k - 1)).astype(np.int32)
+    columns = (*(Column(f"x{j}", "numeric") for j in range(3)), Column("y", "categorical", k))
+    return EncodedTable(columns, x, y[:, None], target=3)
+
+
+def value(results: dict[str, Result], name: str) -> float:
+    found = results[name].value
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def tables(rng: np.random.Generator) -> dict[str, EncodedTable]:
+    return {name: classes(rng, 500) for name in ("real", "test", "fresh")}
+
+
+def test_scores_equal_scikit_learn(tables: dict[str, EncodedTable]) -> None:
+    problem = Problem(tables["real"], tables["test"], seed=0)
+    model = problem.learn("linear", tables["real"], {"strength": 1.0})
+    inputs = problem._matrix("linear", tables["test"])
+    p = model.predict(inputs)[:, :3]
+    truth = tables["test"].codes[:, 0]
+    expected = roc_auc_score(truth, p / p.sum(1, keepdims=True), multi_class="ovr", average="weighted")
+    assert model.scores.named["auc"] == pytest.approx(expected, abs=1e-6)
+    assert model.scores.named["log_loss"] == pytest.approx(
+        log_loss(truth, p / p.sum(1, keepdims=True)), abs=1e-5
+    )
+
+
+def test_regression_scores_equal_scikit_learn(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(300, 3))
+    table = numeric_table(np.c_[x, x @ [1.0, 2.0, 0.0] + 0.1 * rng.normal(size=300)], target=3)
+    problem = Problem(table, table, seed=0)
+    model = problem.learn("linear", table, {"strength": 1.0})
+    predicted = model.predict(problem._matrix("linear", table))
+    assert model.scores.main == pytest.approx(r2_score(table.numbers[:, 3], predicted))
+    found = efficacy(real=table, generated=table, test=table, learners=("linear",))
+    assert value(found, "ml_gap") == 0
+    assert value(found, "ml_importance") == 1
+
+
+def test_fresh_shuffled_and_unlabelled_rows(
+    tables: dict[str, EncodedTable], rng: np.random.Generator
+) -> None:
+    real, cache = tables["real"], Cache()
+
+    def measured(generated: EncodedTable) -> dict[str, Result]:
+        return efficacy(
+            real=real, generated=generated, test=tables["test"], learners=("boosting", "linear"), cache=cache
+        )
+
+    fresh = measured(tables["fresh"])
+    assert value(fresh, "ml_gap") == pytest.approx(0, abs=0.02)
+    assert abs(value(fresh, "ml_augment")) < 0.02
+    assert set(fresh["ml_gap"].detail["learner"]) == {"boosting", "linear"}
+    shuffled = EncodedTable(real.columns, rng.permuted(real.numbers, axis=0), real.codes, real.target)
+    assert value(measured(shuffled), "ml_gap") < -0.3
+    unlabelled = EncodedTable(real.columns, real.numbers, np.full((500, 1), -1, np.int32), real.target)
+    assert measured(unlabelled)["ml_gap"].facets["tstr"] == 0.5
+
+
+def test_one_generated_class_is_a_constant_prediction(tables: dict[str, EncodedTable]) -> None:
+    real, test = tables["real"], tables["test"]
+    single = EncodedTable(real.columns, real.numbers, np.zeros((500, 1), np.int32), real.target)
+    found = efficacy(real=real, generated=single, test=test, learners=("linear",))
+    facets = found["ml_gap"].facets
+    assert facets["tstr"] == 0.5
+    share = float((test.codes == 0).mean())
+    expected = -(share * np.log(1 - SMALLEST_PROBABILITY) + (1 - share) * np.log(SMALLEST_PROBABILITY))
+    assert facets["tstr_log_loss"] == pytest.approx(expected)
+    assert value(found, "ml_importance") == 0
+
+
+def test_a_class_that_was_never_generated_gets_next_to_no_probability(
+    tables: dict[str, EncodedTable],
+) -> None:
+    real = tables["real"]
+    two = real.take(real.codes[:, 0] != 2)
+    problem = Problem(real, tables["test"], seed=0)
+    p = problem.learn("boosting", two, {}).predict(problem._matrix("boosting", tables["test"]))
+    assert (p[:, 2] == SMALLEST_PROBABILITY).all()
+
+
+def test_reasons_for_no_value(tables: dict[str, EncodedTable]) -> None:
+    bare = numeric_table([[0.0, 1.0], [1.0, 2.0]])
+    assert efficacy(real=bare, generated=bare, test=bare)["ml_gap"].reasons == (
+        "the data have no target column",
+    )
+    constant = numeric_table([[0.0, 1.0], [1.0, 1.0]], target=1)
+    assert (
+        "fewer than two values"
+        in efficacy(real=constant, generated=constant, test=constant)["ml_gap"].reasons[0]
+    )
+    alone = coded_table([[0], [1]], [2], target=0)
+    assert (
+        "no column to predict from" in efficacy(real=alone, generated=alone, test=alone)["ml_gap"].reasons[0]
+    )
+
+
+def test_tiny_tables_with_a_class_of_one_row(rng: np.random.Generator) -> None:
+    table = classes(rng, 12)
+    table.codes[:, 0] = [0] * 6 + [1] * 5 + [2]
+    found = efficacy(real=table, generated=table, test=table)
+    assert value(found, "ml_gap") == 0
+
+
+@pytest.mark.slow
+def test_models_on_adult(adult_split: dict[str, EncodedTable]) -> None:
+    real, rng = adult_split["train"], np.random.default_rng(0)
+    shuffled = EncodedTable(
+        real.columns, rng.permuted(real.numbers, axis=0), rng.permuted(real.codes, axis=0), real.target
+    )
+    cache, test = Cache(), adult_split["test"]
+    expected = {"holdout": 0.906, "bootstrap": 0.896, "independent": 0.50}
+    tables = {
+        "holdout": adult_split["holdout"],
+        "bootstrap": real.take(rng.integers(4000, size=4000)),
+        "independent": shuffled,
+    }
+    for name, generated in tables.items():
+        found = efficacy(real=real, generated=generated, test=test, learners=("boosting",), cache=cache)[
+            "ml_gap"
+        ]
+        assert found.facets["trtr"] == pytest.approx(0.904, abs=0.02)
+        assert found.facets["tstr"] == pytest.approx(
+            expected[name], abs=0.02 if name != "independent" else 0.08
+        ), name
