@@ -58,7 +58,7 @@ def test_every_metric_has_a_value_in_its_range(splits: dict[str, EncodedTable]) 
         result = found[name]
         if "truth" in spec.needs:
             assert result.reasons == ("not run: needs truth",)
-        elif name in ("high_cardinality", "rare_coverage"):
+        elif name in ("high_cardinality", "rare_coverage", "constraint_violations"):
             assert result.value is None
             assert result.reasons
         else:
@@ -177,7 +177,7 @@ def test_gaming_tables_do_not_look_real(splits: dict[str, EncodedTable], rng: np
     )
     assert shuffled["shape_na"] == 1
     assert shuffled["c2st"] < 0.5 < fresh["c2st"]
-    assert shuffled["structure_skill"] < 0.2
+    assert shuffled["structure_skill"] < 0.3
     assert fresh["structure_skill"] > 0.8
     collapsed = value(real.take(np.zeros(600, int)))
     assert collapsed["structure_skill"] == 0
