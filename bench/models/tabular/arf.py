@@ -54,9 +54,10 @@ class AdversarialForest(TabularGenerator):
             fake = self._draw(n, rng)[0]
 
     def sample(self, n: int, *, seed: int) -> pd.DataFrame:
-        values, rows = self._draw(n, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        values, rows = self._draw(n, rng)
         codes = np.take_along_axis(self._mixed.codes, rows[:, self._p :], axis=0)
-        return self._mixed.restore(values[:, : self._p], codes)
+        return self._mixed.restore(values[:, : self._p], codes, rng)
 
     def _forest(self, fake: Numbers, seed: int) -> RandomForestClassifier:
         forest = RandomForestClassifier(

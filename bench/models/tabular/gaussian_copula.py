@@ -43,7 +43,7 @@ class GaussianCopula(TabularGenerator):
         for j, (order, edges) in enumerate(zip(self._orders, self._edges, strict=True)):
             place = np.searchsorted(edges[1:-1], ndtr(scores[:, p + j]), side="right")
             codes[:, j] = order[place]
-        return self._mixed.restore(scores[:, :p], codes)
+        return self._mixed.restore(scores[:, :p], codes, rng)
 
     def _scores(self, codes: Codes, rng: np.random.Generator) -> Numbers:
         """Normal scores (n, c) of categories."""

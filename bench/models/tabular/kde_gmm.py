@@ -66,7 +66,7 @@ class ClusteredMixture(TabularGenerator):
             for j, frequencies in enumerate(cluster.levels):
                 codes[rows, j] = rng.choice(len(frequencies), size=len(rows), p=frequencies)
             numbers[rows] = _draw(cluster, len(rows), rng)
-        return self._mixed.restore(numbers, codes)
+        return self._mixed.restore(numbers, codes, rng)
 
     def _labels(self, mixed: MixedTable, seed: int) -> Codes:
         n = len(mixed.codes)
