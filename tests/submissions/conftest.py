@@ -221,13 +221,28 @@ def _place_commands(submissions: Path) -> None:
     write_submission(submissions / "in-javascript", card, make__js=node)
 
 
+def _place_classes(submissions: Path) -> None:
+    source = (
+        "import numpy as np\n"
+        "from bench.adapters.images import ImageGenerator\n"
+        "class Mine(ImageGenerator):\n"
+        "    def sample(self, n, *, seed, labels=None, nfe=None):\n"
+    )
+    card = 'kind = "class"\nentry = "mine.py:Mine"\n' + f"title = {json.dumps(HOSTILE)}\n"
+    good = "        return np.random.default_rng(seed).integers(0, 256, (n, 1, 8, 8), np.uint8)\n"
+    write_submission(submissions / "cls-good", card, mine__py=source + good)
+    bad = f"        raise ValueError({ANSI + RTL + HOSTILE + chr(10) + 'x' * 10_000!r})\n"
+    write_submission(submissions / "cls-raises", card, mine__py=source + bad)
+
+
 def _place_artifacts(submissions: Path) -> None:
     def place(name: str, make: Callable[[Path], None], **table: Any) -> None:
         folder = submissions / name
         (folder / "a").mkdir(parents=True)
         make(folder / "a")
         text = artifact_table(folder, "a", **table)
-        card = f'kind = "artifacts"\nname = "{name}"\nversion = "1"\nfamilies = ["images"]\n{text}'
+        head = f'kind = "artifacts"\nname = "{name}"\nversion = "1"\nfamilies = ["images"]\n'
+        card = f"{head}title = {json.dumps(HOSTILE)}\n{text}"
         (folder / "submission.toml").write_text(card)
 
     def good(folder: Path) -> None:
@@ -249,6 +264,7 @@ def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     space = Workspace(tmp_path_factory.mktemp("misbehaving"))
     _place_commands(space.folder / "submissions")
     _place_artifacts(space.folder / "submissions")
-    models = [word for glob in ("sh-*", "art-*", "in-*") for word in ("--model", glob)]
+    _place_classes(space.folder / "submissions")
+    models = [word for glob in ("sh-*", "art-*", "cls-*", "in-*") for word in ("--model", glob)]
     space.bench("run", "run", "--suite", "images", "--size", "tiny", "--workers", 2, *models)
     return space

@@ -11,7 +11,7 @@ import pytest
 from bench.leaderboard.build import build_site
 from bench.registry import builtin
 from bench.submissions import add_folder
-from tests.submissions.conftest import GOOD_COMMANDS, Workspace, is_harmless, run_bench
+from tests.submissions.conftest import ANSI, GOOD_COMMANDS, HOSTILE, RTL, Workspace, is_harmless, run_bench
 
 EXPECTED = {
     "sh-fails": ("error", "the command ended with exit code 3; it wrote last:"),
@@ -33,6 +33,7 @@ EXPECTED = {
     "sh-pickle": ("invalid_output", "holds Python objects"),
     "sh-needs-program": ("skipped", "needs the program no-such-program-anywhere, which is not on PATH"),
     "sh-not-there": ("skipped", r"needs the program ./missing.sh"),
+    "cls-raises": ("error", "red"),
     "art-other-version": ("invalid_output", "it was made for another version, and must be made again"),
     "art-other-hash": ("invalid_output", "not the declared aaaa.*bench seal"),
     "art-other-unit": ("skipped", "the submission has no artifact for this unit"),
@@ -49,7 +50,7 @@ def test_what_went_wrong_is_named(misbehaving: Workspace, model: str) -> None:
     assert len(row["error_message"]) <= 2_000
 
 
-@pytest.mark.parametrize("model", ["art-good", *(f"sh-{name}" for name in sorted(GOOD_COMMANDS))])
+@pytest.mark.parametrize("model", ["art-good", "cls-good", *(f"sh-{name}" for name in sorted(GOOD_COMMANDS))])
 def test_what_is_only_unusual_is_measured(misbehaving: Workspace, model: str) -> None:
     row = misbehaving.rows()[model]
     assert row["status"] == "ok", row["error_message"]
@@ -102,6 +103,39 @@ def test_terminals_get_only_text(misbehaving: Workspace, verb: tuple[str, ...]) 
     done = run_bench(*verb, cwd=misbehaving.folder)
     assert done.returncode == 0, done.stderr
     assert is_harmless(done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("model", ["sh-fails", "cls-raises", "art-wrong"])
+def test_a_failing_check_prints_only_text(misbehaving: Workspace, model: str) -> None:
+    done = run_bench("check", model, cwd=misbehaving.folder)
+    assert done.returncode == 1
+    assert "FAIL" in done.stdout
+    assert is_harmless(done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("kind", ["class", "command", "artifacts"])
+def test_a_card_with_commands_for_terminals_is_refused_harmlessly(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "submissions" / "nasty"
+    folder.mkdir(parents=True)
+    text = f"kind = {kind!r}\nname = 'nasty'\nversion = '1'\nfamilies = ['images']\n"
+    own = {"class": "entry = 'mine.py:Mine'\n", "command": "command = ['sh']\n", "artifacts": "[[units]]\n"}
+    (folder / "mine.py").write_text("class Mine: pass\n")
+    for title in (
+        json.dumps(ANSI),
+        json.dumps(RTL),
+        json.dumps("x" * 10_000),
+        json.dumps(HOSTILE) + "\n\x1b]0;",
+    ):
+        card = f"{text}title = {title}\n{own[kind]}"
+        (folder / "submission.toml").write_text(card)
+        listed = run_bench("list", "models", cwd=tmp_path)
+        assert listed.returncode == 0
+        assert "warning: submission nasty was ignored" in listed.stderr
+        checked = run_bench("check", "submissions/nasty/", cwd=tmp_path)
+        assert checked.returncode == 2
+        for done in (listed, checked):
+            assert is_harmless(done.stdout + done.stderr)
+            assert len(done.stderr) < 1_000
 
 
 def test_pages_escape_everything(misbehaving: Workspace, tmp_path: Path) -> None:
