@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import importlib.util
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.errors import MissingRequirement
-from bench.leaderboard import export, records, render, runs
+from bench.leaderboard import export, past, records, render, runs
 from bench.leaderboard.edition import Edition, build_edition
 from bench.leaderboard.output import SiteFolder
 from bench.leaderboard.pages import Links, edition_pages, links_of
 from bench.leaderboard.records import JobRecord
+from bench.leaderboard.simulation import null_simulation
 from bench.registry import Registry
+from bench.stats.scores import POLICIES, Policy
 from bench.store import Store
 
 EDITION_ORDER = ("small", "full", "tiny")
@@ -39,15 +41,18 @@ class BuildReport:
     bytes: int
 
 
-def build_site(stores: Sequence[Path], out: Path, *, registry: Registry) -> BuildReport:
+def build_site(
+    stores: Sequence[Path], out: Path, *, registry: Registry, policy: Policy = "baseline"
+) -> BuildReport:
     """Write the site for the results in `stores` to the folder `out`.
 
-    The same stores give the same bytes, except `runs.html`, which says when it was built. Raises
-    `StoreError` if a store cannot be read or `out` cannot be written.
+    `policy` says how failed and missing results count in rankings. The same stores give the same bytes,
+    except `runs.html`, which says when it was built. Raises `StoreError` if a store cannot be read or `out`
+    cannot be written.
     """
     jobs = read(stores, registry)
     folder = SiteFolder(out)
-    editions = _editions(jobs, registry)
+    editions = _editions(jobs, registry, policy, past.read(stores))
     links = links_of(editions)
     n_pages = 0
     for edition in editions:
@@ -83,14 +88,26 @@ def read(stores: Sequence[Path], registry: Registry) -> list[JobRecord]:
     return records.merge(parts)
 
 
-def _editions(jobs: Sequence[JobRecord], registry: Registry) -> list[Edition]:
+def _editions(
+    jobs: Sequence[JobRecord],
+    registry: Registry,
+    policy: Policy,
+    histories: Mapping[past.Cell, tuple[past.Version, ...]],
+) -> list[Edition]:
     by_size: dict[str, list[JobRecord]] = defaultdict(list)
     for job in jobs:
         by_size[job.size].append(job)
     known = [s for s in EDITION_ORDER if s in by_size]
     sizes = [*known, *sorted(by_size.keys() - set(known))] or [EDITION_ORDER[0]]
     return [
-        build_edition(size, by_size[size], registry, prefix="" if size == sizes[0] else f"{size}/")
+        build_edition(
+            size,
+            by_size[size],
+            registry,
+            prefix="" if size == sizes[0] else f"{size}/",
+            policy=policy,
+            histories=histories,
+        )
         for size in sizes
     ]
 
@@ -121,7 +138,15 @@ def _write_shared(
     }
     infos.update({t.info.name: t.info for e in editions for t in e.tasks})
     pages = {
-        "methods.html": render.page("methods.html", root="", base="", tasks=list(infos.values()), **shared),
+        "methods.html": render.page(
+            "methods.html",
+            root="",
+            base="",
+            tasks=list(infos.values()),
+            policies=POLICIES,
+            simulation=null_simulation(),
+            **shared,
+        ),
         "runs.html": render.page(
             "runs.html", root="", base="", runs=runs.collect(jobs), built=datetime.now(UTC), **shared
         ),

@@ -13,7 +13,7 @@ from bench.stats.intervals import mean_t
 
 Kind = Literal["value", "status", "unmeasurable", "absent", "missing"]
 ROUNDING = 1e-9  # relative difference of repeats that are equal but for the order of summation
-SEEDS = "student t over repeats"
+SEEDS = "t over repeats"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,7 @@ class Cell:
     spread: str = ""
     path: str = ""  # whisker
     best: bool = False
+    tied: bool = False  # not separable from the best by a test
 
     @property
     def kind(self) -> Kind:
@@ -109,7 +110,7 @@ def decimals_of(estimates: Iterable[Estimate]) -> int:
     return text.decimals_for([e.mean for e in estimates if e.mean is not None])
 
 
-def present(e: Estimate, axis: Axis | None, decimals: int, best: bool = False) -> Cell:
+def present(e: Estimate, axis: Axis | None, decimals: int, *, best: bool = False, tied: bool = False) -> Cell:
     """The texts and the whisker of one cell."""
     if e.kind != "value" or e.mean is None:
         return Cell(estimate=e, text=_WORDS.get(e.kind, "") or text.visible(e.status, 24))
@@ -119,7 +120,7 @@ def present(e: Estimate, axis: Axis | None, decimals: int, best: bool = False) -
         interval = text.spread(e.mean, e.low, e.high, decimals)
     shown = f"{lead} {interval}".strip()
     line = whisker.path(axis, e.mean, e.low, e.high) if axis else ""
-    return Cell(estimate=e, text=text.number(e.mean, decimals), spread=shown, path=line, best=best)
+    return Cell(estimate=e, text=text.number(e.mean, decimals), spread=shown, path=line, best=best, tied=tied)
 
 
 _WORDS = {"unmeasurable": "not measurable", "absent": "not reported", "missing": "not run"}

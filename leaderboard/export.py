@@ -76,7 +76,7 @@ def _row(task: TaskView, dataset: str, facet: str, column: Column, line: Line, e
 
 
 def as_csv(rows: Iterable[dict[str, Any]]) -> str:
-    """CSV with a header line; missing numbers are empty, `state` says why. Ten digits; Parquet has all."""
+    """CSV with a header line; missing numbers are empty, `state` says why. Six digits; Parquet has all."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(FIELDS)
@@ -86,13 +86,16 @@ def as_csv(rows: Iterable[dict[str, Any]]) -> str:
 
 
 def _short(value: Any) -> Any:
-    return float(f"{value:.10g}") if isinstance(value, float) else value
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def as_json(rows: Sequence[dict[str, Any]]) -> str:
-    """`{"columns": [...], "rows": [[...], ...]}`: the names once, a line per row."""
-    lines = ",\n".join(json.dumps([_short(row[f]) for f in FIELDS], separators=(",", ":")) for row in rows)
-    return f'{{"columns": {json.dumps(FIELDS)},\n"rows": [\n{lines}\n]}}\n'
+    """`{"shared": {...}, "columns": [...], "rows": [[...], ...]}`: what all rows have in common is said once."""
+    same = [f for f in FIELDS if rows and all(row[f] == rows[0][f] for row in rows)]
+    columns = [f for f in FIELDS if f not in same]
+    lines = ",\n".join(json.dumps([_short(row[f]) for f in columns], separators=(",", ":")) for row in rows)
+    shared = json.dumps({f: _short(rows[0][f]) for f in same} if rows else {})
+    return f'{{"shared": {shared},\n"columns": {json.dumps(columns)},\n"rows": [\n{lines}\n]}}\n'
 
 
 def as_parquet(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> bytes:

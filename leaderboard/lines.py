@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bench.leaderboard import text
-from bench.leaderboard.records import JobRecord
-from bench.registry import Registry
+from bench.leaderboard.records import IMPORTED, JobRecord
+from bench.registry import Registered, Registry
 from bench.spec import ModelInfo
 
 Role = Literal["bound", "baseline", "contender"]
@@ -17,6 +17,7 @@ LineKey = tuple[str, int]  # model, limit (-1: none)
 
 UPPER_BOUND_TAGS = frozenset({"oracle", "upper-bound"})
 FEATURES_ONLY_TAG = "features"
+TRAINED_ON_TEST_TAG = "trained-on-test"  # else a card says so by "<dataset>:test" in `training_data`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +81,12 @@ def line(jobs: Sequence[JobRecord], registry: Registry) -> Line:
         title=text.visible(str(info.get("title") or model), 80),
         role=role,
         tags=tags,
-        badges=tuple(_badges(jobs, role, tags, str(info.get("form") or "class"))),
+        badges=(
+            *_badges(jobs, role, tags, str(info.get("form") or "class")),
+            *_history(jobs, registry.models.get(model)),
+            *_contamination(jobs, info, tags),
+            *_flags(jobs),
+        ),
     )
 
 
@@ -118,7 +124,29 @@ def _badges(jobs: Sequence[JobRecord], role: Role, tags: tuple[str, ...], form: 
         yield Badge(
             word="mixed versions", kind="warn", note="Results come from more than one version of the model"
         )
-    yield from _flags(jobs)
+
+
+def _history(jobs: Sequence[JobRecord], registered: Registered[ModelInfo] | None) -> Iterable[Badge]:
+    """Results that came from a table, or from another version than the registered one."""
+    if any(j.engine == IMPORTED for j in jobs):
+        note = "The numbers come from a table made elsewhere; the bench neither ran nor scored this"
+        yield Badge(word="imported", kind="info", note=note)
+    versions = sorted({j.model_version for j in jobs})
+    if registered is not None and registered.info.version not in versions:
+        old = text.visible(", ".join(versions), 40)
+        note = f"Results are of version {old}; the registered one is {registered.info.version}"
+        yield Badge(word="changed version", kind="warn", note=note)
+
+
+def _contamination(
+    jobs: Sequence[JobRecord], info: Mapping[str, Any], tags: tuple[str, ...]
+) -> Iterable[Badge]:
+    """Models whose card says that they were trained on what they are tested with."""
+    trained = {name.strip().lower() for name in strings(info.get("training_data"))}
+    tested = {f"{j.dataset.lower()}:test" for j in jobs}
+    if trained & tested or TRAINED_ON_TEST_TAG in tags:
+        note = "The model card names the test part of this data as training data"
+        yield Badge(word="trained on test data", kind="flag", note=note)
 
 
 def _flags(jobs: Sequence[JobRecord]) -> Iterable[Badge]:

@@ -15,10 +15,12 @@ from bench.leaderboard.failures import Failure
 from bench.leaderboard.figures import Figure
 from bench.leaderboard.figures.exhibited import figures_from
 from bench.leaderboard.lines import Line
-from bench.leaderboard.records import JobRecord
+from bench.leaderboard.records import IMPORTED, JobRecord
 from bench.leaderboard.tables import Column, Cost
 from bench.leaderboard.task_view import DatasetView, TaskView
 from bench.registry import Registry
+
+MANY_PANELS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,8 @@ class ModelView:
     badges: tuple[lines.Badge, ...]
     facts: tuple[Fact, ...]
     panels: tuple[Panel, ...]  # the headline of every task and dataset
+    brief: bool  # too many panels to show strips and repeats of every metric
+    commands: tuple[str, ...]  # that make all results again; instead of one per panel where `brief`
     facets: Mapping[tuple[str, str, str], tuple[Panel, ...]]  # (task, dataset, line) -> other facets
     failures: tuple[Failure, ...]
     environment: tuple[Fact, ...]
@@ -91,6 +95,7 @@ def build(
         if line.model == model
         for panel in _panels(task, dataset, line)
     ]
+    headlines = tuple(p for p in panels if not p.facet)
     newest = max(jobs, key=lambda j: (j.ended_at.timestamp() if j.ended_at else 0.0, j.job_key))
     facets: dict[tuple[str, str, str], tuple[Panel, ...]] = {}
     for panel in (p for p in panels if p.facet):
@@ -103,7 +108,9 @@ def build(
         summary=text.visible(str(info.get("summary") or ""), 1_000),
         badges=tuple(dict.fromkeys(b for line in shown for b in line.badges if b.kind != "flag")),
         facts=tuple(_facts(info, newest)),
-        panels=tuple(p for p in panels if not p.facet),
+        panels=headlines,
+        brief=len(headlines) > MANY_PANELS,
+        commands=tuple(_commands(jobs)) if len(headlines) > MANY_PANELS else (),
         facets=facets,
         failures=tuple(f for f in failures if f.model_slug == text.slug(model)),
         environment=tuple(_environment(newest)),
@@ -173,14 +180,31 @@ def _repeat_text(job: JobRecord, facet: str, metric: str, decimals: int) -> str:
 
 
 def command(jobs: Sequence[JobRecord]) -> str:
-    """The command line that makes exactly these results again."""
+    """The command line that makes exactly these results again; for what came from a table, where to look."""
     first = jobs[0]
-    words = ["bench", "run", "--task", first.task, "--model", first.model, "--dataset", first.dataset]
+    if first.engine == IMPORTED:
+        return f"# imported by run {text.visible(first.run_id, 64)}; see the page of runs"
+    words = ["bench", "run", "--model", first.model]
+    for option, names in (("--task", {j.task for j in jobs}), ("--dataset", {j.dataset for j in jobs})):
+        words += [word for name in sorted(names) for word in (option, name)]
     words += ["--size", first.size, "--repeats", str(1 + max(j.repeat for j in jobs))]
     words += ["--seed", str(first.suite_seed)]
     if first.limit is not None:
         words += ["--limit", str(first.limit)]
-    return text.visible(shlex.join([*words, "--force"]), 1_000)
+    return text.visible(shlex.join([*words, "--force"]), 8_000)
+
+
+def _commands(jobs: Sequence[JobRecord]) -> Iterable[str]:
+    """One command for all results with the same limit, seed and number of repeats."""
+    repeats: dict[tuple[Any, ...], int] = {}
+    for job in jobs:
+        cell = (job.task, job.dataset, job.limit, job.suite_seed)
+        repeats[cell] = max(repeats.get(cell, 0), job.repeat)
+    groups: dict[tuple[Any, ...], list[JobRecord]] = {}
+    for job in jobs:
+        n = repeats[job.task, job.dataset, job.limit, job.suite_seed]
+        groups.setdefault((job.limit is not None, job.limit, job.suite_seed, n), []).append(job)
+    return (command(groups[key]) for key in sorted(groups, key=repr))
 
 
 def _facts(info: Mapping[str, Any], newest: JobRecord) -> list[Fact]:

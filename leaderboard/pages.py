@@ -33,6 +33,8 @@ def links_of(editions: Sequence[Edition]) -> Links:
         for name in (
             "index.html",
             "failures.html",
+            "compare.html",
+            *(f"rank/{f.slug}.html" for f in edition.families if f.ranking is not None),
             *(f"task/{t.slug}.html" for t in edition.tasks),
             *(f"model/{m.slug}.html" for m in edition.models),
         )
@@ -45,9 +47,20 @@ def edition_pages(edition: Edition, links: Links) -> Iterable[tuple[str, str]]:
     counts = failures.counts(edition.failures)
     yield _page(edition, links, "index.html", "index.html")
     yield _page(edition, links, "failures.html", "failures.html", counts=counts)
+    yield _page(edition, links, "compare.html", "compare.html", data=edition.versus)
+    for family in edition.families:
+        if family.ranking is not None:
+            figures = edition.rank_figures[family.slug]
+            yield _page(
+                edition, links, f"rank/{family.slug}.html", "rank.html", family=family, figures=figures
+            )
     for task in edition.tasks:
-        figures = edition.figures[task.info.name]
-        yield _page(edition, links, f"task/{task.slug}.html", "task.html", task=task, figures=figures)
+        views: dict[str, Any] = {
+            "task": task,
+            "figures": edition.figures[task.info.name],
+            "decided": edition.decided[task.info.name],
+        }
+        yield _page(edition, links, f"task/{task.slug}.html", "task.html", **views)
     for model in edition.models:
         yield _page(edition, links, f"model/{model.slug}.html", "model.html", model=model)
 

@@ -18,6 +18,8 @@ from bench.leaderboard.text import slug
 from bench.spec import Exhibit
 from bench.work import FAILED
 
+IMPORTED = "imported"  # engine of rows that came from a table made elsewhere
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricRecord:
@@ -73,9 +75,11 @@ class JobRecord:
     score_s: float | None
     peak_rss_mb: float | None
     peak_gpu_mb: float | None
+    engine: str
     hostname: str
     device: str
     device_name: str
+    n_samples: int | None
     log_path: str
     artifact_sha256: str
     flags: tuple[str, ...]
@@ -97,6 +101,22 @@ class JobRecord:
         return self.status == "ok"
 
     @property
+    def unit(self) -> tuple[int, int]:
+        """What makes repeats of different models the same: suite seed and repeat."""
+        return self.suite_seed, self.repeat
+
+    @property
+    def imported(self) -> Mapping[str, Any]:
+        """How a table made elsewhere described the task; empty for what the bench measured itself."""
+        declared = self.notes.get("imported")
+        return declared if self.engine == IMPORTED and isinstance(declared, Mapping) else {}
+
+    def measured(self, metric: str, facet: str = "") -> float | None:
+        """The measured value; None if the job failed or the value does not exist."""
+        record = self.values.get(facet, {}).get(metric) if self.ok else None
+        return None if record is None else record.value
+
+    @property
     def failed(self) -> bool:
         return self.status in FAILED or self.status == "cancelled"
 
@@ -111,6 +131,7 @@ _OPTIONAL = {
     "score_s",
     "peak_rss_mb",
     "peak_gpu_mb",
+    "n_samples",
 }
 _NUMBERS = {"attempt", "task_version", "scoring", "repeat", "suite_seed"}
 _OBJECTS = {"model_params", "model_info", "notes", "packages"}

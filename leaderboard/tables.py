@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -71,6 +73,7 @@ class Table:
     limited: tuple[Row, ...]
     sorted_by: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)  # cells by kind or status that hold no value
+    gaps: Mapping[str, str] = field(default_factory=dict)  # the same by column key, as text
 
     @property
     def everyone(self) -> tuple[Row, ...]:
@@ -82,6 +85,7 @@ class Table:
         return [list(found) for _, found in itertools.groupby(self.columns, key=lambda c: c.href)]
 
 
+KINDS = {"missing": "not run", "absent": "not reported", "unmeasurable": "not measurable"}
 Find = Callable[[LineKey, Column], Estimate]
 
 
@@ -97,18 +101,24 @@ def build(
     lines: Sequence[Line],
     find: Find,
     jobs: Mapping[LineKey, Sequence[JobRecord]],
+    *,
     planned: Mapping[LineKey, int] | None = None,
+    tied: Callable[[Column], frozenset[LineKey]] = lambda column: frozenset(),
+    order: Mapping[LineKey, float] | None = None,
 ) -> Table:
-    """Put estimates into cells; columns share axis, decimals and a mark for the best contender."""
+    """Put estimates into cells; columns share axis, decimals and marks for the best contender and its group.
+
+    Rows stand by `order`, smallest first, where that is given, else best first by the primary column.
+    """
     shown: list[list[Cell]] = []
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    gaps: dict[str, str] = {}
     for column in columns:
         estimates = [find(line.key, column) for line in lines]
-        shown.append(_column_cells(column, lines, estimates))
-        for e in estimates:
-            if e.kind != "value":
-                word = e.status if e.kind == "status" else e.kind
-                counts[word] = counts.get(word, 0) + 1
+        shown.append(_column_cells(column, lines, estimates, tied(column)))
+        missing = Counter(e.status if e.kind == "status" else e.kind for e in estimates if e.kind != "value")
+        gaps[column.key] = ", ".join(f"{n} {KINDS.get(w, w)}" for w, n in sorted(missing.items()))
+        counts.update(missing)
     rows = [
         Row(
             line=line,
@@ -119,13 +129,16 @@ def build(
     ]
     lead = next((i for i, c in enumerate(columns) if c.metric.primary), 0)
     rows.sort(key=lambda row: _rank(row, lead, columns))
+    if order is not None:
+        rows.sort(key=lambda row: order.get(row.line.key, math.inf))
     return Table(
         columns=tuple(columns),
         pinned=tuple(r for r in rows if r.line.role == "bound" and r.line.limit is None),
         rows=tuple(r for r in rows if r.line.role != "bound" and r.line.limit is None),
         limited=tuple(r for r in rows if r.line.limit is not None),
-        sorted_by=columns[lead].key if columns else "",
+        sorted_by="rank" if order else columns[lead].key if columns else "",
         counts=dict(sorted(counts.items())),
+        gaps={key: words for key, words in gaps.items() if words},
     )
 
 
@@ -143,7 +156,9 @@ def cost(jobs: Iterable[JobRecord], planned: int | None = None) -> Cost:
     )
 
 
-def _column_cells(column: Column, lines: Sequence[Line], estimates: Sequence[Estimate]) -> list[Cell]:
+def _column_cells(
+    column: Column, lines: Sequence[Line], estimates: Sequence[Estimate], tied: frozenset[LineKey]
+) -> list[Cell]:
     axis, decimals = cells.axis_of(estimates), cells.decimals_of(estimates)
     marks = [
         goodness(column.metric, e.mean)
@@ -160,6 +175,7 @@ def _column_cells(column: Column, lines: Sequence[Line], estimates: Sequence[Est
             and line.competes
             and e.mean is not None
             and goodness(column.metric, e.mean) == top,
+            tied=top is not None and line.key in tied,
         )
         for line, e in zip(lines, estimates, strict=True)
     ]

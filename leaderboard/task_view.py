@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bench.leaderboard import cells, lines, tables, text
+from bench.leaderboard import cells, lines, pairing, separation, tables, text, undeclared
 from bench.leaderboard.cells import Estimate
 from bench.leaderboard.lines import Line, LineKey
 from bench.leaderboard.records import JobRecord
+from bench.leaderboard.separation import SamplePairs, Separation
 from bench.leaderboard.standings import Standing, standing
 from bench.leaderboard.tables import Column, Table
 from bench.registry import Registry
-from bench.spec import DatasetInfo, Direction, MetricInfo, Protocol, SizePlan, TaskInfo
+from bench.spec import DatasetInfo, MetricInfo, SizePlan, TaskInfo
 
 HEADLINE = ""  # the facet of a task's own values
 
@@ -56,6 +58,10 @@ class DatasetView:
     repeats: tuple[RepeatRow, ...]
     estimates: Mapping[tuple[LineKey, str, str], Estimate]  # line, facet, metric
     standings: Mapping[tuple[str, str], Standing]  # facet, metric
+    separations: Mapping[tuple[str, str], Separation]  # facet, metric
+    sample_pairs: SamplePairs | None  # of the primary metric
+    ratio: float  # n_test / n_train where repeats resample one data set, else 0
+    evidence: str  # level of evidence that the scores state, "" where the task knows of none
 
     def estimate(self, line: Line, metric: str, facet: str = HEADLINE) -> Estimate:
         return self.estimates.get((line.key, facet, metric), Estimate(kind="missing"))
@@ -73,6 +79,7 @@ class TaskView:
     slug: str
     size: str
     retired: bool
+    imported: bool  # made elsewhere, known from a table only
     settings: Mapping[str, object]
     versions: tuple[str, ...]  # "1.2" = protocol version 1, scoring 2
     datasets: tuple[DatasetView, ...]
@@ -83,7 +90,8 @@ def build(
 ) -> TaskView:
     """The view of task `name` from its jobs at `size`."""
     registered = registry.tasks.get(name)
-    info = registered.info if registered else _retired(name, jobs)
+    info = registered.info if registered else undeclared.task_info(name, jobs)
+    imported = registered is None and any(j.imported for j in jobs)
     by_dataset: dict[str, list[JobRecord]] = defaultdict(list)
     for job in jobs:
         by_dataset[job.dataset].append(job)
@@ -93,7 +101,8 @@ def build(
         info=info,
         slug=text.slug(name),
         size=size,
-        retired=registered is None,
+        retired=registered is None and not imported,
+        imported=imported,
         settings=dict(plan.settings) if plan else {},
         versions=tuple(sorted({f"{j.task_version}.{j.scoring}" for j in jobs})),
         datasets=tuple(_dataset(d, info, by_dataset[d], registry, failure_ids) for d in names),
@@ -116,14 +125,31 @@ def _dataset(
         for facet, metrics in names.items()
         for metric in metrics
     }
-    views = tuple(_facet(facet, metrics, shown, estimates, grouped) for facet, metrics in names.items())
     by_key = {line.key: line for line in shown}
+    ratio = pairing.resampling_ratio(info, jobs[0].size, jobs)
+    pairs = _sample_pairs(f"{info.name}|{name}", names[HEADLINE], shown, grouped, estimates)
+    separations = {
+        (facet, m.name): separation.separate(
+            m,
+            shown,
+            grouped,
+            {key: estimates[key, facet, m.name] for key in grouped},
+            facet=facet,
+            ratio=ratio,
+            found=pairs if m.primary and facet == HEADLINE else None,
+        )
+        for facet, metrics in names.items()
+        for m in metrics
+    }
+    views = tuple(
+        _facet(facet, metrics, shown, estimates, grouped, separations) for facet, metrics in names.items()
+    )
     registered = registry.datasets.get(name)
     label = next((j.data for j in jobs if j.data), registered.info.data if registered else "")
     return DatasetView(
         name=text.visible(name, 64),
         slug=text.slug(name),
-        title=registered.info.title if registered else text.visible(name, 64),
+        title=registered.info.title if registered else undeclared.dataset_title(name, jobs),
         card=registered.info if registered else None,
         sha256=tuple(sorted({j.dataset_sha256 for j in jobs if j.dataset_sha256})),
         label=text.visible(label, 24),
@@ -137,7 +163,30 @@ def _dataset(
             for facet, metrics in names.items()
             for m in metrics
         },
+        separations=separations,
+        sample_pairs=pairs,
+        ratio=ratio,
+        evidence=next((str(j.notes["evidence"]) for j in jobs if "evidence" in j.notes), ""),
     )
+
+
+def _sample_pairs(
+    seed: str,
+    metrics: Sequence[MetricInfo],
+    shown: Sequence[Line],
+    jobs: Mapping[LineKey, Sequence[JobRecord]],
+    estimates: Mapping[tuple[LineKey, str, str], Estimate],
+) -> SamplePairs | None:
+    """All pairs over per-sample scores of the primary metric, among the best models."""
+    if not metrics or not metrics[0].primary:
+        return None
+    lead = metrics[0]
+
+    def place(line: Line) -> float:
+        mean = estimates[line.key, HEADLINE, lead.name].mean
+        return math.inf if mean is None else -tables.goodness(lead, mean)
+
+    return separation.sample_pairs(lead, sorted(shown, key=place), jobs, seed)
 
 
 def _facet_metrics(info: TaskInfo, jobs: Sequence[JobRecord]) -> dict[str, list[MetricInfo]]:
@@ -161,9 +210,16 @@ def _facet(
     shown: Sequence[Line],
     estimates: Mapping[tuple[LineKey, str, str], Estimate],
     jobs: Mapping[LineKey, Sequence[JobRecord]],
+    separations: Mapping[tuple[str, str], Separation],
 ) -> FacetView:
     columns = [Column(key=m.name, metric=m, title="") for m in metrics]
-    table = tables.build(columns, shown, lambda key, c: estimates[key, facet, c.metric.name], jobs)
+    table = tables.build(
+        columns,
+        shown,
+        lambda key, c: estimates[key, facet, c.metric.name],
+        jobs,
+        tied=lambda c: separations[facet, c.metric.name].tied,
+    )
     return FacetView(facet=facet, title=text.visible(facet, 64) if facet else "headline", table=table)
 
 
@@ -194,27 +250,3 @@ def _repeats(
         )
         for i, (line, job) in enumerate(rows)
     ]
-
-
-def _retired(name: str, jobs: Sequence[JobRecord]) -> TaskInfo:
-    """A declaration made up from stored rows, for a task that is no longer registered."""
-    metrics: dict[str, MetricInfo] = {}
-    for job in jobs:
-        for values in job.values.values():
-            for metric, record in values.items():
-                direction: Direction = record.direction if record.direction in ("max", "min") else "none"  # type: ignore[assignment]
-                metrics.setdefault(
-                    metric, MetricInfo(name=metric, direction=direction, primary=record.primary)
-                )
-    protocols: dict[str, Protocol] = {"paper": "paper", "predecessor": "predecessor"}
-    return TaskInfo(
-        name=name,
-        title=text.visible(name, 80),
-        version=max((j.task_version for j in jobs), default=0),
-        scoring=max((j.scoring for j in jobs), default=0),
-        entry="",
-        sizes={},
-        metrics=tuple(metrics[m] for m in sorted(metrics)),
-        summary="This task is no longer registered; its stored results are kept as they are.",
-        protocol=protocols.get(jobs[0].protocol if jobs else "", "own"),
-    )

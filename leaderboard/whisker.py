@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 WIDTH, HEIGHT, MARGIN = 60, 9, 3
+MANY = 12  # more ticks than this are drawn as their range and quartiles
 LOG_SPAN = 1e4  # the widest range a logarithmic axis shows
 LOG_RANGE = 100.0  # a positive column wider than this gets a logarithmic axis
 
@@ -58,18 +59,19 @@ def path(axis: Axis, mean: float, low: float | None, high: float | None, width: 
     if low is None or high is None:
         return bar
     left, right = round(axis.x(low, width)), round(axis.x(high, width))
-    line = f"M{left} {middle}H{right}"
-    caps = ""
-    if not _outside(axis, low):
-        caps += f"M{left} 3v4"
-    if not _outside(axis, high):
-        caps += f"M{right} 3v4"
-    return line + caps + bar
+    start = f"M{left} {middle}" if _outside(axis, low) else f"M{left} {middle - 2}v4m0-2"
+    end = "" if _outside(axis, high) else "m0-2v4"
+    return f"{start}H{right}{end}{bar}"
 
 
 def ticks(axis: Axis, values: Iterable[float], width: int) -> str:
-    """SVG path of thin ticks, one per value; ticks on the same pixel are drawn once."""
-    return "".join(f"M{x} 2v{HEIGHT - 3}" for x in sorted({round(axis.x(v, width)) for v in values}))
+    """SVG path of thin ticks, one per value; of many values their range with its quartiles."""
+    at = sorted(round(axis.x(v, width)) for v in values)
+    if len(at) <= MANY:
+        return "".join(f"M{x} 2v{HEIGHT - 3}" for x in dict.fromkeys(at))
+    quartiles = dict.fromkeys(at[round(share * (len(at) - 1))] for share in (0.25, 0.5, 0.75))
+    middle = (HEIGHT + 1) // 2
+    return f"M{at[0]} {middle}H{at[-1]}" + "".join(f"M{x} 2v{HEIGHT - 3}" for x in quartiles)
 
 
 def _outside(axis: Axis, value: float) -> bool:

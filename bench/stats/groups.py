@@ -65,7 +65,7 @@ def pairwise_t(values: FloatArray, *, test_over_train: float = 0.0) -> FloatArra
     table = as_floats(np.where(np.isnan(values), 0.0, values), "values", ndim=2)
     if not (math.isfinite(test_over_train) and test_over_train >= 0):
         raise ValueError(f"test_over_train must be a number of at least 0, got {test_over_train}")
-    complete = ~np.isnan(values).any(axis=1)
+    complete: BoolArray = np.logical_not(np.isnan(values).any(axis=1))
     k, n = table.shape
     result = np.full((k, k), np.nan)
     first, second = np.triu_indices(k, 1)

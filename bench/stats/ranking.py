@@ -19,6 +19,7 @@ from bench.stats._check import BoolArray, FloatArray, as_floats, count, probabil
 from bench.stats.scores import Scores
 
 FEW_TASKS = 6
+NAMED = 5  # models of a cycle that a warning names
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +195,9 @@ def rank_warnings(scores: Scores) -> tuple[str, ...]:
         found.append(f"with fewer than {FEW_TASKS} tasks the critical difference means nothing")
     cycle = majority_cycle(scores)
     if cycle:
+        names = ", ".join(cycle[:NAMED]) + (f" and {len(cycle) - NAMED} more" if len(cycle) > NAMED else "")
         found.append(
-            f"majorities are cyclic among {', '.join(cycle)}: no single order describes them, and the "
+            f"majorities are cyclic among {names}: no single order describes them, and the "
             "critical difference means nothing"
         )
     return tuple(found)

@@ -14,7 +14,10 @@ from bench.stats.eprocess import CAP
 
 @dataclass(frozen=True, slots=True)
 class FalseAlarms:
-    """Share of comparisons of two equal models in which a winner was ever declared."""
+    """Share of comparisons of two equal models in which a winner was ever declared.
+
+    `curve` has (items, share of the e-process, share of the z-test) so far, at up to twenty numbers of items.
+    """
 
     anytime: float
     z_test: float
@@ -22,6 +25,7 @@ class FalseAlarms:
     n: int
     every: int
     alpha: float
+    curve: tuple[tuple[int, float, float], ...] = ()
 
 
 def false_alarms(
@@ -49,10 +53,14 @@ def false_alarms(
     d = rng.integers(0, 2, (runs, n)).astype(np.float64) - rng.integers(0, 2, (runs, n))
     tuning = log_inverse(alpha, 2)
     evidence = [log_wealth(y, 0.5, bets(y, tuning), cap=CAP) for y in (0.5 + 0.5 * d, 0.5 - 0.5 * d)]
-    anytime = (np.maximum(*evidence).max(axis=1) >= tuning).mean()
+    alarmed = np.maximum.accumulate(np.maximum(*evidence), axis=1) >= tuning
     t = np.arange(1, n + 1)
     mean = np.cumsum(d, axis=1) / t
     sd = np.sqrt(np.maximum(np.cumsum(d**2, axis=1) / t - mean**2, 1e-12) * t / np.maximum(1, t - 1))
-    z = (np.abs(mean) / sd * np.sqrt(t))[:, every - 1 :: every]
-    z_test = (z > ndtri(1 - alpha / 2)).any(axis=1).mean()
-    return FalseAlarms(float(anytime), float(z_test), runs, n, every, alpha)
+    looked_at = t % every == 0
+    rejected = np.abs(mean) / sd * np.sqrt(t) > ndtri(1 - alpha / 2)
+    misled = np.logical_or.accumulate(rejected & looked_at, axis=1)
+    shares = alarmed.mean(axis=0), misled.mean(axis=0)
+    at = np.unique(np.linspace(0, n, 21).astype(int)[1:])
+    curve = tuple((int(i), float(shares[0][i - 1]), float(shares[1][i - 1])) for i in at if i)
+    return FalseAlarms(float(shares[0][-1]), float(shares[1][-1]), runs, n, every, alpha, curve)

@@ -15,7 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from markupsafe import Markup
+
 from bench.leaderboard.exhibits import Picture
+from bench.leaderboard.past import Version
 from bench.leaderboard.task_view import TaskView
 
 FAMILIES = ("images",)
@@ -31,21 +34,32 @@ class DataTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """A plot (`traces`, `layout`: plotly's JSON) or a gallery (`pictures`)."""
+    """A drawing (`svg`), a plot (`traces`, `layout`: plotly's JSON), a gallery (`pictures`) or a table alone.
+
+    Drawings are part of the page; plots are drawn when they come into view. `table` has the same numbers,
+    or `elsewhere` says where on the page they stand.
+    """
 
     id: str  # unique on the page
     title: str
     caption: str
+    svg: Markup | None = None
     traces: Sequence[Mapping[str, Any]] = ()
     layout: Mapping[str, Any] = field(default_factory=dict)
     pictures: tuple[Picture, ...] = ()
     table: DataTable | None = None
+    elsewhere: str = ""  # "the table above"
 
 
-def figures_of(task: TaskView) -> list[Figure]:
-    """The figures that the task's family registered; none for other families and retired tasks."""
-    if task.retired or task.info.family not in FAMILIES:
-        return []
-    module = importlib.import_module(f"bench.leaderboard.figures.{task.info.family}")
-    found: list[Figure] = module.figures(task)
-    return found
+Histories = Mapping[str, Mapping[str, tuple[Version, ...]]]  # dataset -> model -> versions
+
+
+def figures_of(task: TaskView, histories: Histories) -> list[Figure]:
+    """The figures of a task page: those its family registered, then those every task has."""
+    from bench.leaderboard.figures import standard  # it builds on this module
+
+    found: list[Figure] = []
+    if not task.retired and task.info.family in FAMILIES:
+        module = importlib.import_module(f"bench.leaderboard.figures.{task.info.family}")
+        found += module.figures(task)
+    return found + standard.figures(task, histories)

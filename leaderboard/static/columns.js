@@ -1,4 +1,5 @@
-// Column picker: a menu per table; hidden columns stand in the address as hide=key,key.
+// Columns: a menu per table, whose hidden columns stand in the address as hide=key,key; and the columns of
+// single tasks in wide tables, which are folded until asked for (open=name,name).
 (function () {
   "use strict";
   var Bench = (window.Bench = window.Bench || {});
@@ -9,6 +10,7 @@
     if (!place || !place.hasAttribute("data-tools")) return;
     var heads = Array.prototype.slice.call(table.tHead.rows[table.tHead.rows.length - 1].cells);
     var entry = { table: table, heads: heads, boxes: [], groups: groupsOf(table) };
+    if (table.dataset.fold) place.append(folder(entry));
     place.append(menu(entry));
     entries.push(entry);
   });
@@ -22,6 +24,31 @@
       at = group.to;
       return group;
     });
+  }
+
+  // A style rule hides the columns of a folded table; the button only says whether it is folded.
+  function folder(entry) {
+    var button = document.createElement("button");
+    button.type = "button";
+    button.className = "quiet";
+    entry.folder = button;
+    button.addEventListener("click", function () {
+      var name = entry.table.dataset.name;
+      var open = Bench.state.list("open").filter(function (other) {
+        return other !== name;
+      });
+      if (button.getAttribute("aria-expanded") === "false") open.push(name);
+      Bench.state.set({ open: open.join(",") });
+    });
+    return button;
+  }
+
+  function fold(entry, open) {
+    if (!entry.folder) return;
+    var shown = open.indexOf(entry.table.dataset.name) >= 0;
+    entry.table.toggleAttribute("data-open", shown);
+    entry.folder.setAttribute("aria-expanded", String(shown));
+    entry.folder.textContent = (shown ? "Hide the " : "Show all ") + entry.table.dataset.fold + " tasks";
   }
 
   function menu(entry) {
@@ -38,7 +65,7 @@
       box.addEventListener("change", function () {
         toggle(head.dataset.key, !box.checked);
       });
-      label.append(box, " " + head.textContent.trim());
+      label.append(box, " " + head.querySelector(".h").textContent.trim());
       list.append(label);
       entry.boxes.push(box);
     });
@@ -78,6 +105,12 @@
       if (width) group.cell.colSpan = width;
     });
   }
+
+  Bench.state.listen(function () {
+    entries.forEach(function (entry) {
+      fold(entry, Bench.state.list("open"));
+    });
+  });
 
   var before = "";
   Bench.state.listen(function () {

@@ -18,7 +18,7 @@
 
   function csvOf(table) {
     var head = table.tHead.rows[table.tHead.rows.length - 1];
-    var columns = Array.prototype.filter.call(head.cells, visible).map(function (cell) {
+    var columns = Array.prototype.filter.call(head.cells, shown).map(function (cell) {
       return cell.cellIndex;
     });
     var lines = [[]];
@@ -48,10 +48,15 @@
     return !element.hidden;
   }
 
+  // Columns can also be folded by the style sheet.
+  function shown(cell) {
+    return cell.getClientRects().length > 0;
+  }
+
   // The number (or the word that stands for it), and the interval as shown.
   function valueOf(cell) {
     var note = cell.querySelector("i");
-    if (cell.dataset.v === undefined) return [cell.textContent.trim(), ""];
+    if (cell.dataset.v === undefined) return [note ? cell.firstChild.textContent.trim() : cell.textContent.trim(), note ? note.textContent : ""];
     return [Number(cell.dataset.v), note ? note.textContent : ""];
   }
 

@@ -1,9 +1,30 @@
 // Charts: drawn when they come into view, from the JSON beside them; the library is loaded once, then.
 (function () {
   "use strict";
+  var Bench = (window.Bench = window.Bench || {});
   var plots = Array.prototype.slice.call(document.querySelectorAll("[data-plot]"));
   var drawn = [];
   var library = null;
+
+  // The chart somebody points at stands in the address (chart=id) and is brought into view when it is opened.
+  document.addEventListener("click", function (event) {
+    var link = event.target.closest("[data-chart]");
+    if (!link) return;
+    event.preventDefault();
+    Bench.state.set({ chart: link.dataset.chart });
+  });
+  var pointed = "";
+  Bench.state.listen(function () {
+    var id = Bench.state.get("chart");
+    var figure = id && id !== pointed ? document.getElementById(id) : null;
+    pointed = id;
+    document.querySelectorAll(".fig.pointed").forEach(function (old) {
+      old.classList.remove("pointed");
+    });
+    if (!figure || !figure.classList.contains("fig")) return;
+    figure.classList.add("pointed");
+    figure.scrollIntoView();
+  });
   if (!plots.length) return;
 
   function load() {
@@ -48,7 +69,7 @@
 
   function axis(own) {
     var line = colour("--rule");
-    return Object.assign({ gridcolor: line, zerolinecolor: line, linecolor: line, ticks: "", automargin: true }, own);
+    return Object.assign({ gridcolor: line, zerolinecolor: line, linecolor: line, ticks: "", automargin: true }, own && own.type === "log" ? { dtick: 1 } : {}, own);
   }
 
   function draw(place) {
@@ -58,26 +79,28 @@
         paper_bgcolor: "rgba(0,0,0,0)",
         plot_bgcolor: "rgba(0,0,0,0)",
         font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("--ink") },
-        margin: { l: 60, r: 20, t: 16, b: 52 },
-        legend: { orientation: "h", y: 1.08, x: 0 },
+        legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
         hovermode: "closest",
         hoverlabel: { bgcolor: colour("--raised"), bordercolor: colour("--rule-strong"), font: { color: colour("--ink") } },
         modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--ink") },
-        height: 440,
+        height: 400,
       },
       spec.layout
     );
+    layout.margin = Object.assign({ l: 60, r: 20, t: 40, b: 52 }, spec.layout.margin);
     layout.xaxis = axis(layout.xaxis);
     layout.yaxis = axis(layout.yaxis);
     place.replaceChildren();
-    return window.Plotly.newPlot(place, spec.data, layout, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d", "zoomIn2d", "zoomOut2d"] });
+    return window.Plotly.newPlot(place, spec.data, layout, { responsive: true, displaylogo: false, modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]] });
   }
 
   function open(place) {
     place.querySelector(".wait").textContent = "Drawing the chart…";
+    place.setAttribute("aria-busy", "true");
     load().then(
       function () {
         drawn.push(place);
+        place.removeAttribute("aria-busy");
         return draw(place);
       },
       function () {

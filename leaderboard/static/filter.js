@@ -25,10 +25,11 @@
     });
   });
 
-  function matches(row, words, roles, tags) {
+  function matches(row, words, roles, tags, only) {
     var text = row.cells[0].textContent.toLowerCase();
     var own = (row.dataset.tags || "").split(" ");
     return (
+      (!only || only.indexOf(row.dataset.model) >= 0) &&
       words.every(function (word) {
         return text.indexOf(word) >= 0;
       }) &&
@@ -45,6 +46,7 @@
     var roles = Bench.state.list("role");
     var tags = Bench.state.list("tag");
     var families = Bench.state.list("fam");
+    var only = Bench.state.get("only") ? Bench.state.list("sel") : null;
     var total = 0;
     if (input.value !== Bench.state.get("q")) input.value = Bench.state.get("q");
     chips.forEach(function (chip) {
@@ -58,7 +60,7 @@
       var shown = 0;
       Array.prototype.forEach.call(table.tBodies, function (body) {
         Array.prototype.forEach.call(body.rows, function (row) {
-          row.hidden = !matches(row, words, roles, tags);
+          row.hidden = !matches(row, words, roles, tags, only);
           if (!row.hidden) shown += 1;
         });
       });
@@ -71,7 +73,8 @@
 
   var before = "";
   Bench.state.listen(function () {
-    var now = ["q", "role", "tag", "fam"].map(Bench.state.get).join("|");
+    var now = ["q", "role", "tag", "fam", "only"].map(Bench.state.get).join("|");
+    if (Bench.state.get("only")) now += Bench.state.get("sel");
     if (now === before) return;
     before = now;
     var total = show();

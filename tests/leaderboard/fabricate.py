@@ -73,7 +73,7 @@ class FakeStore:
             "model_params": "{}", "model_info": json.dumps(info or {"name": model}), "dataset": dataset,
             "baseline": bool((info or {}).get("baseline")), "dataset_sha256": sha(dataset), "data": "real",
             "size": size, "repeat": repeat, "suite_seed": 0, "unit_seed": 1, "status": status,
-            "started_at": end, "ended_at": end + timedelta(seconds=1), "duration_s": 1.5 + repeat,
+            "started_at": end, "ended_at": end + timedelta(seconds=1), "duration_s": 1.5 + repeat + 3 * len(model),
             "peak_rss_mb": 700.0, "engine": "local", "hostname": "host-1", "device": "cpu",
             "score_id": sha("score", key), "bench_version": "0.1.0", "git_sha": sha("git")[:40],
             "git_dirty": False, "python_version": "3.11.9", "platform": "Linux-x86_64",
@@ -347,5 +347,66 @@ def large_store(root: Path, n_models: int, n_tasks: int, n_metrics: int, repeats
                     task=task, model=f"model-{m:04}", dataset="digits", repeat=repeat, status=status,
                     values=values if status == "ok" else {}, primary="metric_0",
                     directions=dict.fromkeys(values, "max"), error_message="" if status == "ok" else "too slow",
+                    duration_s=0.1 * 1.2 ** (m + repeat), peak_rss_mb=100.0 + 7 * m,
                 )  # fmt: skip
     return store.write()
+
+
+RANKED = {"ours": 0.78, "theirs": 0.72, "older": 0.60, "chance": 0.50}  # share of items answered right
+RANKED_TASKS = tuple(f"alignment.choice-{i}" for i in range(7))
+
+
+def ranked_registry() -> Registry:
+    """Seven tasks of one family; the first has per-sample scores."""
+    found = Registry()
+    for name in RANKED_TASKS:
+        metric = MetricInfo(
+            name="accuracy", direction="max", lo=0, hi=1, kind="sample_mean", primary=True, title="Accuracy",
+            definition="Share of items answered like most people",
+        )  # fmt: skip
+        info = TaskInfo(
+            name=name, title=f"Choice {name[-1]}", version=2, scoring=1, entry="x:X", metrics=(metric,),
+            sizes={"small": SizePlan(datasets=("items",), repeats=4)}, summary="Which of two?", protocol="paper",
+        )  # fmt: skip
+        found.add(Registered(info=info, origin="test", source=Source(entry="x:X")))
+    version = ModelInfo(name="older", version="2", families=("alignment",), entry="m:M")
+    found.add(Registered(info=version, origin="test", source=Source(entry="m:M")))
+    return found
+
+
+def ranked_store(root: Path) -> Path:
+    """Four models on seven tasks with four repeats: samples, an older version, a failure, every kind of badge."""
+    store = FakeStore(root)
+    rng = np.random.default_rng(3)
+    for t, task in enumerate(RANKED_TASKS):
+        for m, (model, skill) in enumerate(RANKED.items()):
+            card = {"name": model, "title": model.capitalize(), "baseline": model == "chance"}
+            if model == "theirs":
+                card["training_data"] = ["web", "items:test"]
+            for repeat in range(4):
+                right = rng.random(400) < skill + 0.01 * t
+                job: dict[str, Any] = {
+                    "task": task, "model": model, "dataset": "items", "repeat": repeat, "info": card,
+                    "task_version": 2, "primary": "accuracy", "directions": {"accuracy": "max"},
+                    "duration_s": 2.0 * 10 ** (2 - m) + repeat, "peak_rss_mb": 300.0 * (m + 1),
+                }  # fmt: skip
+                if model == "older" and t == 3 and repeat == 1:
+                    store.add(**job, status="oom", error_message="needed more than 4096 MB")
+                    continue
+                samples = right if t == 0 else None
+                key = store.add(
+                    **job, values={"accuracy": float(right.mean())}, n_samples=400 if t == 0 else None
+                )
+                if samples is not None:
+                    _samples(root, key, samples)
+        old = {**job, "model": "older", "repeat": 9, "info": {"name": "older"}, "model_version": "0"}
+        old |= {"task_version": 1, "ended_at": START - timedelta(days=30 + t)}
+        store.add(**old, values={"accuracy": 0.5})
+    return store.write()
+
+
+def _samples(root: Path, key: str, right: np.ndarray) -> None:
+    path = root / "samples" / RUN / f"{key}.0.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.table({"sample_id": np.arange(right.size), "accuracy": right.astype(np.float32)})
+    pq.write_table(table, path)
