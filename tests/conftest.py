@@ -13,6 +13,9 @@ from tests.cluster import Cluster
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler and two worker processes of two slots each; starting them takes seconds."""
     pytest.importorskip("distributed", reason="needs the extra [cluster]")
+    from bench.engine import versions
+
+    versions.facts()  # of the code as it is now: workers with other code are refused
     made = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
         made.start_scheduler()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import shutil
 import signal
 import sys
@@ -90,7 +91,10 @@ class Host(WorkerPlugin):
         return {"slot": self.slot.name, "share": self.slot.share, "facts": dict(versions.facts())}
 
     def has_bundle(self, sha256: str) -> bool:
-        return (self._bundles / sha256).is_dir()
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(self._bundles / sha256)  # it is about to be used, and so the last to be forgotten
+            return True
+        return False
 
     def add_bundle(self, sha256: str, content: bytes, first: bool, last: bool) -> None:
         """Take one message of a bundle."""
