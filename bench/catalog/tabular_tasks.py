@@ -1,0 +1,118 @@
+"""The tasks of the family `tabular`: plain data, nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from bench.catalog.tabular_metrics import EFFICACY, FIDELITY, PRIVACY, STRUCTURE
+from bench.spec import JSONScalar, SizePlan, TaskInfo
+
+_EMBEDDED = (
+    "breast_cancer", "wine", "diabetes", "penguins", "affairs", "randhie", "nhefs", "restaurant", "scorecard",
+    "thornton_hiv", "credit_cards", "happiness", "cps91", "gpa2", "k401ksubs", "adult",
+)  # fmt: skip
+_TRUE = (
+    "scm_lin10", "scm_lingam10", "scm_anm10", "scm_mix12", "bn_rand20", "asia", "sachs", "child", "insurance", "alarm",
+)  # fmt: skip
+_PROTOCOL = (
+    "Rows are shuffled, stratified by a target with classes, and split 40 / 40 / 20 into training rows, as many "
+    "hold-out rows and test rows; the model makes as many rows as it was trained on. At size small, models with the "
+    "tag heavy run on the first data set only."
+)
+
+
+def _settings(n: int, **more: JSONScalar) -> dict[str, JSONScalar]:
+    """`test_over_train`: the repeats draw their rows anew from one data set."""
+    return {"n": n, "test_over_train": 0.5, **more}
+
+
+TASKS: tuple[TaskInfo, ...] = (
+    TaskInfo(
+        name="tabular.fidelity",
+        title="Table fidelity",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.tabular.fidelity:TabularFidelity",
+        sizes={
+            "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120)),
+            "small": SizePlan(
+                datasets=("k401ksubs", "penguins"),
+                repeats=2,
+                settings=_settings(500, heavy_datasets="k401ksubs", heavy_repeats=2),
+            ),
+            "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
+        },
+        metrics=FIDELITY,
+        summary="Compares a synthetic table with the real one: columns, pairs of columns, whole rows, and whether its "
+        "values and rules are valid.",
+        protocol="own",
+        protocol_note=_PROTOCOL,
+        requires=("pandas", "sklearn"),
+    ),
+    TaskInfo(
+        name="tabular.structure",
+        title="Table structure",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.tabular.structure:TabularStructure",
+        sizes={
+            "tiny": SizePlan(datasets=("scm_mix12",), repeats=1, settings=_settings(200, oracle_rows=2_000)),
+            "small": SizePlan(
+                datasets=("scm_mix12", "bn_rand20", "scm_lingam10"),
+                repeats=2,
+                settings=_settings(500, oracle_rows=20_000, heavy_datasets="scm_mix12", heavy_repeats=2),
+            ),
+            "full": SizePlan(
+                datasets=(*_TRUE, *_EMBEDDED), repeats=10, settings=_settings(5_000, oracle_rows=200_000)
+            ),
+        },
+        metrics=STRUCTURE,
+        summary="Asks whether each column of a synthetic table depends on the others as in the real one, and on data "
+        "with a known graph whether its independences and mechanisms hold.",
+        protocol="own",
+        protocol_note=f"Utilities as in TabStruct; structure skill, effects and mechanisms are ours. {_PROTOCOL}",
+        requires=("pandas", "sklearn"),
+    ),
+    TaskInfo(
+        name="tabular.privacy",
+        title="Table privacy",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.tabular.privacy:TabularPrivacy",
+        sizes={
+            "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120)),
+            "small": SizePlan(
+                datasets=("gpa2", "breast_cancer"),
+                repeats=2,
+                settings=_settings(500, heavy_datasets="gpa2", heavy_repeats=2),
+            ),
+            "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
+        },
+        metrics=PRIVACY,
+        summary="Attacks a synthetic table: which rows was it learned from, and what does it give away about them?",
+        protocol="own",
+        protocol_note="Attacks and risks after the cited papers, on Gower distances; distances to closest records are "
+        f"diagnostics only. {_PROTOCOL}",
+        requires=("pandas", "sklearn"),
+    ),
+    TaskInfo(
+        name="tabular.efficacy",
+        title="Table efficacy",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.tabular.efficacy:TabularEfficacy",
+        sizes={
+            "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120)),
+            "small": SizePlan(
+                datasets=("affairs", "diabetes"),
+                repeats=2,
+                settings=_settings(500, heavy_datasets="affairs", heavy_repeats=2),
+            ),
+            "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
+        },
+        metrics=EFFICACY,
+        summary="Trains models on synthetic rows and tests them on real ones.",
+        protocol="own",
+        protocol_note="Train on synthetic, test on real, with settings chosen once on the real rows. "
+        + _PROTOCOL,
+        requires=("pandas", "sklearn"),
+    ),
+)
