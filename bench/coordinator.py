@@ -25,6 +25,7 @@ from bench.work import FAILED, Outcome, WorkOrder
 
 if TYPE_CHECKING:
     from bench.engine import Engine
+    from bench.stopping import Watcher
     from bench.store import RunWriter, Store
 
 FLUSH_EVERY_S = 1.0
@@ -52,9 +53,10 @@ class Summary:
     def line(self, where: Path) -> str:
         """The last line of every run."""
         failed = sum(n for status, n in self.counts.items() if status in FAILED) + self.failed_before
-        cancelled = f"{self.counts['cancelled']} cancelled, " if self.counts["cancelled"] else ""
+        words = ("cancelled", "not needed")
+        rest = "".join(f"{self.counts[word]} {word}, " for word in words if self.counts[word])
         return (
-            f"{self.counts['ok']} ok, {failed} failed, {self.counts['skipped']} skipped, {cancelled}"
+            f"{self.counts['ok']} ok, {failed} failed, {self.counts['skipped']} skipped, {rest}"
             f"{self.counts['cached']} cached ({self.seconds:.1f} s) -> {where}"
         )
 
@@ -97,11 +99,12 @@ class Coordinator:
         sandbox: bool = False,
         fail_fast: bool = False,
         on_stored: Callable[[], None] | None = None,
+        watcher: Watcher | None = None,
     ) -> None:
         self._store, self._writer, self._engine, self._reporter = store, writer, engine, reporter
         self._cache_dir, self._expected, self._device = cache_dir, expected, device
         self._sandbox, self._fail_fast = sandbox, fail_fast
-        self._on_stored = on_stored
+        self._on_stored, self._watcher = on_stored, watcher
         self._signal = 0
         self._stop = False
 
@@ -110,6 +113,8 @@ class Coordinator:
         summary, started = Summary(), time.monotonic()
         summary.count_cached(plan)
         todo = plan.with_action("run", "rescore")
+        if self._watcher is not None:
+            todo = self._watcher.order(todo)
         try:
             self._store_skips(plan.with_action("skip"), summary)
             self._reporter.start(len(todo), self._seconds(todo) / max(1, self._engine.slots))
@@ -152,6 +157,9 @@ class Coordinator:
                 planned = next(waiting, None)
                 if planned is None:
                     break
+                if self._watcher is not None and not self._watcher.wants(planned):
+                    summary.counts["not needed"] += 1
+                    continue
                 self._submit(planned, running, summary)
             if not running:
                 break
@@ -188,6 +196,10 @@ class Coordinator:
         finally:
             job.lock.close()
             shutil.rmtree(job.work_dir, ignore_errors=True)
+        if self._watcher is not None and (
+            news := self._watcher.stored(job.planned, outcome, self._writer.run_id)
+        ):
+            self._reporter.note(news)
         self._reporter.finish(job.planned, outcome, estimate.after(job.planned.job.key, outcome))
         if self._fail_fast and outcome.status in FAILED and not self._stop:
             self._reporter.note("stopping at the first failure (--fail-fast)")

@@ -21,6 +21,7 @@ from bench.registry import Registry
 
 if TYPE_CHECKING:
     from bench.engine import Engine
+    from bench.stopping import Watcher
     from bench.store import RunWriter, Store
 
 EngineName = Literal["local", "inline", "dask"]
@@ -67,8 +68,10 @@ def prepare(registry: Registry, selection: Selection, settings: Settings) -> Pre
     return Prepared(plan=plans.make_plan(registry, selection, past), store=store, past=past)
 
 
-def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summary:
-    """Run what the plan says and leave the store compacted."""
+def execute(
+    prepared: Prepared, settings: Settings, argv: Sequence[str], watcher: Watcher | None = None
+) -> Summary:
+    """Run what the plan says, as far as `watcher` still wants it, and leave the store compacted."""
     from bench.datasets.cache import cache_folder
     from bench.engine import make_engine
 
@@ -110,6 +113,7 @@ def execute(prepared: Prepared, settings: Settings, argv: Sequence[str]) -> Summ
             sandbox=settings.sandbox,
             fail_fast=settings.fail_fast,
             on_stored=live.refresh,
+            watcher=watcher,
         )
         summary = coordinator.run(prepared.plan)
         if settings.allow_failures and summary.exit_code == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,9 +99,12 @@ def sample_table(groups: Sequence[Sequence[JobRecord]], metric: MetricInfo, seed
 def ordered(ids: Sequence[SampleId], seed: str) -> list[SampleId]:
     """`ids` in an order that depends on them and on `seed` only."""
     start = sorted(ids, key=repr)
-    numbers = np.frombuffer(seed.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    order = np.random.default_rng([*numbers.tolist(), len(start)]).permutation(len(start))
-    return [start[i] for i in order]
+    return [start[i] for i in np.random.default_rng(seed_number(seed)).permutation(len(start))]
+
+
+def seed_number(seed: str) -> int:
+    """A 63-bit seed from a text."""
+    return int.from_bytes(hashlib.sha256(seed.encode("utf-8", "surrogatepass")).digest()[:8], "big") >> 1
 
 
 @lru_cache(maxsize=4096)

@@ -149,6 +149,12 @@ def run(
     samples: Annotated[
         SamplesName, typer.Option("--samples", help="Which per-sample values are kept.")
     ] = SamplesName.scores,
+    stop_when_decided: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--stop-when-decided", metavar="A B", help="Run no more repeats of A and B than it takes."
+        ),
+    ] = None,
     fail_fast: Annotated[bool, typer.Option("--fail-fast", help="Stop at the first failure.")] = False,
     allow_failures: Annotated[
         bool, typer.Option("--allow-failures", help="Exit 0 even if jobs failed.")
@@ -207,7 +213,14 @@ def run(
     if dry_run:
         _show_plan(prepared.plan, selection, settings, as_json)
         return
-    summary = runner.execute(prepared, settings, sys.argv[1:])
+    watcher = None
+    if stop_when_decided is not None:
+        from bench.stopping import StopWhenDecided
+
+        watcher = StopWhenDecided(prepared.store, prepared.plan, *stop_when_decided)
+    summary = runner.execute(prepared, settings, sys.argv[1:], watcher)
+    for line in watcher.report() if watcher is not None else ():
+        typer.echo(printable_lines(line), err=True)
     if prepared.plan.is_done():
         typer.echo("nothing to run: everything is stored already", err=True)
     if summary.failed_before:
