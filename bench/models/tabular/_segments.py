@@ -1,65 +1,67 @@
-"""Categories side by side: operations on one-hot blocks of all columns at once."""
+"""Categories side by side: operations on one-hot blocks of all columns at once.
+
+Sums over blocks are products with a matrix of zeros and ones, which is many times faster than scattering.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
+_LARGEST_LOGIT = 30.0  # logits are bounded smoothly: a probability is never exactly 0
+
 
 class Segments:
-    """Blocks of widths `levels` side by side in (b, sum of levels); `c` blocks."""
+    """Blocks of widths `levels` side by side in (b, sum of levels); `count` blocks."""
 
     def __init__(self, levels: list[int], device: str) -> None:
         self.levels = levels
         self.width = sum(levels)
         self.count = len(levels)
         sizes = torch.tensor(levels, dtype=torch.int64)
-        self._block = torch.repeat_interleave(torch.arange(self.count), sizes).to(device)
+        block = torch.repeat_interleave(torch.arange(self.count), sizes)
+        self._member = torch.zeros(self.width, self.count)
+        self._member[torch.arange(self.width), block] = 1.0
+        self._member = self._member.to(device)
         self._start = (torch.cumsum(sizes, 0) - sizes).to(device)
-        self.sizes = sizes.to(device, torch.float32)
-        self.uniform = (1.0 / self.sizes)[self._block] if levels else torch.zeros(0, device=device)
+        self._last = (sizes - 1).to(device)
+        self.uniform = (1.0 / sizes.to(torch.float32))[block].to(device)
 
     def one_hot(self, codes: Tensor) -> Tensor:
         """float32 (b, width) of codes (b, c)."""
         result = torch.zeros(len(codes), self.width, device=codes.device)
         return result.scatter_(1, codes + self._start, 1.0)
 
-    def spread(self, values: Tensor) -> Tensor:
-        """(b, c) repeated over the blocks, (b, width)."""
-        return values[:, self._block]
-
     def total(self, values: Tensor) -> Tensor:
         """Sums (b, c) over the blocks of (b, width)."""
-        return torch.zeros(len(values), self.count, device=values.device).index_add_(1, self._block, values)
+        return values @ self._member.to(values.dtype)
+
+    def spread(self, values: Tensor) -> Tensor:
+        """(b, c) repeated over the blocks, (b, width)."""
+        return values @ self._member.to(values.dtype).T
 
     def log_softmax(self, logits: Tensor) -> Tensor:
         """Logarithms of softmax within each block."""
-        if not self.count:
-            return logits
-        shifted = logits - self.spread(self._largest(logits.detach()))
-        return shifted - self.spread(self.total(shifted.exp()).log())
+        bounded = _LARGEST_LOGIT * torch.tanh(logits / _LARGEST_LOGIT)
+        return bounded - self.spread(self.total(bounded.exp()).log())
 
     def cross_entropy(self, logits: Tensor, codes: Tensor) -> Tensor:
         """Negative log probability (b, c) of `codes`."""
         return -self.log_softmax(logits).gather(1, codes + self._start)
 
-    def draw(self, log_probabilities: Tensor, rng: torch.Generator) -> Tensor:
-        """Codes (b, c), one level drawn from each block; the logarithms need not be normalised."""
-        if not self.count:
-            return torch.zeros(len(log_probabilities), 0, dtype=torch.int64, device=log_probabilities.device)
-        uniform = torch.rand(log_probabilities.shape, generator=rng).to(log_probabilities.device)
-        noisy = log_probabilities - torch.log(-torch.log(uniform.clamp(1e-20, 1.0 - 1e-7)))
-        chosen = noisy == self.spread(self._largest(noisy))
-        place = torch.arange(self.width, device=noisy.device) - self._start[self._block]
-        codes = torch.zeros(len(noisy), self.count, dtype=torch.int64, device=noisy.device)
-        codes.scatter_reduce_(1, self._block.expand_as(noisy), torch.where(chosen, place, 0), "amax")
-        return codes
+    def draw(self, weights: Tensor, rng: torch.Generator) -> Tensor:
+        """Codes (b, c): from each block one level, with probability proportional to `weights` (b, width)."""
+        exact = weights.double()
+        totals = self.total(exact)
+        uniform = torch.rand(len(weights), self.count, generator=rng, dtype=torch.float64)
+        target = uniform.to(weights.device) * totals
+        before = torch.cumsum(totals, 1) - totals
+        passed = torch.cumsum(exact, 1) <= self.spread(target + before)
+        return torch.minimum(self.total(passed.double()).long(), self._last)
 
     def gumbel_softmax(self, logits: Tensor, uniform: Tensor, temperature: float) -> Tensor:
         """Soft one-hot blocks (b, width) that follow the logits, differentiable."""
         noise = -torch.log(-torch.log(uniform.clamp(1e-9, 1.0 - 1e-6)))
-        return self.log_softmax((self.log_softmax(logits) + noise) / temperature).exp()
-
-    def _largest(self, values: Tensor) -> Tensor:
-        start = torch.full((len(values), self.count), -torch.inf, device=values.device)
-        return start.scatter_reduce_(1, self._block.expand_as(values), values, "amax")
+        hot = ((self.log_softmax(logits) + noise) / temperature).clamp(min=-60.0)
+        weights = (hot - hot.detach().amax(dim=1, keepdim=True)).double().exp().clamp(min=1e-200)
+        return (weights / self.spread(self.total(weights))).to(logits.dtype)

@@ -35,8 +35,8 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=20, width=64, noise=32, batch=100),
-    "small": _Plan(steps=500, width=128, noise=64, batch=300, rate=5e-4),
-    "full": _Plan(steps=10_000, width=256, noise=128, batch=500),
+    "small": _Plan(steps=300, width=128, noise=64, batch=200, rate=5e-4),
+    "full": _Plan(steps=6_000, width=256, noise=128, batch=500),
 }
 
 
@@ -137,7 +137,8 @@ class CTGAN(TabularGenerator):
     def sample(self, n: int, *, seed: int) -> pd.DataFrame:
         rng = torch.Generator().manual_seed(seed % 2**63)
         logits = self._raw(self._conditions.draw(n, rng, by_frequency=True).vector, rng)
-        codes = self._segments.draw(logits[:, self._places :], rng)
+        chances = self._segments.log_softmax(logits[:, self._places :]).exp()
+        codes = self._segments.draw(chances, rng)
         places = torch.tanh(logits[:, : self._places])
         return self._modes.restore(places, codes, np.random.default_rng(seed))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
 from sklearn.covariance import ledoit_wolf
 
 from bench.adapters.tabular import Budget, TabularGenerator
 from bench.datasets.tabular.schema import TableSchema
+from bench.models.tabular._intervals import Intervals
 from bench.models.tabular._mixed import MixedTable
-from bench.models.tabular._table import Codes, Numbers, Table
+from bench.models.tabular._table import Numbers, Table
 
 
 class GaussianCopula(TabularGenerator):
@@ -24,35 +24,15 @@ class GaussianCopula(TabularGenerator):
         self, train: pd.DataFrame, schema: TableSchema, *, seed: int, device: str, budget: Budget
     ) -> None:
         rng = np.random.default_rng(seed)
-        self._mixed = MixedTable(Table(train, schema), rng)
-        codes = self._mixed.codes
-        counts = [np.bincount(codes[:, j], minlength=k) for j, k in enumerate(self._mixed.levels)]
-        self._orders = [np.argsort(-count, kind="stable") for count in counts]
-        self._edges = [
-            np.concatenate([[0.0], np.cumsum(count[order])]) / len(codes)
-            for count, order in zip(counts, self._orders, strict=True)
-        ]
-        scores = np.hstack([self._mixed.numbers, self._scores(codes, rng)])
-        self._root = _root(scores)
+        self._mixed = mixed = MixedTable(Table(train, schema), rng)
+        self._intervals = Intervals(mixed.codes, mixed.levels)
+        self._root = _root(np.hstack([mixed.numbers, self._intervals.scores(mixed.codes, rng)]))
 
     def sample(self, n: int, *, seed: int) -> pd.DataFrame:
         rng = np.random.default_rng(seed)
         scores = rng.standard_normal((n, len(self._root))) @ self._root.T
         p = self._mixed.numbers.shape[1]
-        codes = np.empty((n, len(self._orders)), dtype=np.int64)
-        for j, (order, edges) in enumerate(zip(self._orders, self._edges, strict=True)):
-            place = np.searchsorted(edges[1:-1], ndtr(scores[:, p + j]), side="right")
-            codes[:, j] = order[place]
-        return self._mixed.restore(scores[:, :p], codes, rng)
-
-    def _scores(self, codes: Codes, rng: np.random.Generator) -> Numbers:
-        """Normal scores (n, c) of categories."""
-        columns = []
-        for j, (order, edges) in enumerate(zip(self._orders, self._edges, strict=True)):
-            place = np.argsort(order)[codes[:, j]]
-            level = edges[place] + rng.random(len(codes)) * (edges[place + 1] - edges[place])
-            columns.append(ndtri(np.clip(level, 1e-9, 1 - 1e-9)))
-        return np.column_stack(columns) if columns else np.empty((len(codes), 0))
+        return self._mixed.restore(scores[:, :p], self._intervals.codes(scores[:, p:]), rng)
 
 
 def _root(scores: Numbers) -> Numbers:

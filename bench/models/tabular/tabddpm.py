@@ -30,7 +30,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, times=10),
-    "small": _Plan(steps=1_200, width=128, times=30),
+    "small": _Plan(steps=800, width=128, times=25),
     "full": _Plan(steps=20_000, width=512, times=200, blocks=3, batch=1_024, rate=1e-3),
 }
 _ROWS = 4_096  # denoised at once
@@ -90,7 +90,7 @@ class TabDDPM(TabularGenerator):
         noise = torch.randn(b, p, generator=rng).to(self._device)
         noisy = kept.sqrt() * numbers + (1.0 - kept).sqrt() * noise
         clean = self._segments.one_hot(codes)
-        levels = self._segments.draw((kept * clean + (1.0 - kept) * self._segments.uniform).log(), rng)
+        levels = self._segments.draw(kept * clean + (1.0 - kept) * self._segments.uniform, rng)
         output = self._net(torch.cat([noisy, self._segments.one_hot(levels)], dim=1), t / self._plan.times)
         squared = ((output[:, :p] - noise) ** 2).sum(dim=1)
         entropy = self._segments.cross_entropy(output[:, p:], codes).sum(dim=1)
@@ -111,18 +111,18 @@ class TabDDPM(TabularGenerator):
         """`m` rows, from pure noise back to time 0."""
         p, device, segments = self._mixed.numbers.shape[1], self._device, self._segments
         x = torch.randn(m, p, generator=rng).to(device)
-        levels = segments.draw(segments.uniform.log().expand(m, -1), rng)
+        levels = segments.draw(segments.uniform.expand(m, -1), rng)
         for t in range(self._plan.times, 0, -1):
             now, before = self._kept[t], self._kept[t - 1]
             hot = segments.one_hot(levels)
             time = torch.full((m,), t / self._plan.times, device=device)
             output = self._net(torch.cat([x, hot], dim=1), time)
             x = self._previous_numbers(x, output[:, :p], now, before, rng)
-            clean = segments.one_hot(segments.draw(output[:, p:], rng))
+            clean = segments.one_hot(segments.draw(segments.log_softmax(output[:, p:]).exp(), rng))
             step = now / before  # signal kept in this step
             likelihood = step * hot + (1.0 - step) * segments.uniform
             prior = before * clean + (1.0 - before) * segments.uniform
-            levels = segments.draw((likelihood * prior).clamp(min=1e-30).log(), rng)
+            levels = segments.draw(likelihood * prior, rng)
         return x.cpu().numpy().astype(np.float64), levels.cpu().numpy()
 
     def _previous_numbers(

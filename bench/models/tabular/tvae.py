@@ -30,7 +30,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, latent=16),
-    "small": _Plan(steps=1_500, width=128, latent=32),
+    "small": _Plan(steps=1_000, width=128, latent=32),
     "full": _Plan(steps=15_000, width=256, latent=64, batch=500, rate=1e-3),
 }
 
@@ -101,7 +101,8 @@ class TVAE(TabularGenerator):
         where, logits, log_deviation = self._decoder(latent)
         noise = torch.randn(where.shape, generator=rng).to(self._device)
         places = where + noise * log_deviation.exp()
-        return self._modes.restore(places, self._segments.draw(logits, rng), np.random.default_rng(seed))
+        codes = self._segments.draw(self._segments.log_softmax(logits).exp(), rng)
+        return self._modes.restore(places, codes, np.random.default_rng(seed))
 
 
 class _Decoder(nn.Module):
