@@ -69,7 +69,10 @@ def _model(
     )
 
 
-_XU = "L. Xu, M. Skoularidou, A. Cuesta-Infante and K. Veeramachaneni (2019), Modeling Tabular Data using Conditional GAN"
+_XU = (
+    "L. Xu, M. Skoularidou, A. Cuesta-Infante and K. Veeramachaneni (2019), Modeling Tabular Data using Conditional "
+    "GAN"
+)
 _JIANG = "X. Jiang et al. (2026), Tabular Foundation Model for Generative Modelling"
 
 MODELS: tuple[ModelInfo, ...] = (

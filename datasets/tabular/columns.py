@@ -143,11 +143,8 @@ def levels_of(present: pd.Series[Any], *, ordered: bool = False) -> list[Hashabl
 
 
 def count_decimals(present: pd.Series[Any]) -> int:
-    """Largest number of decimals among finite values, at most 15; of float32 those it is printed with."""
-    values = pd.unique(present)
-    numbers = to_float(pd.Series(values))
-    if getattr(present.dtype, "name", "") in ("float32", "Float32", "float16"):
-        numbers = np.array([float(str(value)) for value in np.asarray(values, dtype=np.float32)])
+    """Largest number of decimals among finite values, at most 15."""
+    numbers = np.unique(to_float(present))
     numbers = numbers[np.isfinite(numbers)]
     for decimals in range(MAX_DECIMALS):
         numbers = numbers[np.round(numbers, decimals) != numbers]
@@ -157,11 +154,18 @@ def count_decimals(present: pd.Series[Any]) -> int:
 
 
 def to_float(column: pd.Series[Any]) -> npt.NDArray[np.float64]:
-    """Numbers as float64: booleans 0/1, times in seconds (since 1970-01-01 UTC), missing NaN."""
+    """Numbers as float64: booleans 0/1, times in seconds (since 1970-01-01 UTC), missing NaN.
+
+    Single precision becomes what it is printed as, so that 0.1 is the same number in either precision.
+    """
     dtype: Any = column.dtype
     if dtypes.is_datetime64_any_dtype(dtype) or dtypes.is_timedelta64_dtype(dtype):
         return _seconds(column)
-    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
+    numbers = np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan), dtype=np.float64)
+    if dtypes.is_float_dtype(dtype) and dtype.itemsize < 8:
+        distinct, codes = np.unique(numbers, return_inverse=True)
+        numbers = np.array([float(str(value)) for value in distinct.astype(np.float32)])[codes]
+    return numbers
 
 
 def _seconds(column: pd.Series[Any]) -> npt.NDArray[np.float64]:

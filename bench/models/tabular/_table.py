@@ -82,6 +82,7 @@ class _Scale:
         self._decimals = spec.decimals
         self._offset = 0
         self._ticks = 0  # per second, of times
+        self._step = 1  # all times are this many ticks apart, or a multiple of it
         self.values = self._read(column, spec)
         finite = self.values[np.isfinite(self.values)]
         self.low = float(finite.min()) if len(finite) else 0.0
@@ -96,6 +97,7 @@ class _Scale:
             missing = np.asarray(index.isna())
             ticks = index.asi8
             self._offset = int(ticks[~missing].min()) if not missing.all() else 0
+            self._step = max(1, int(np.gcd.reduce(ticks[~missing] - self._offset)))
             return np.where(missing, np.nan, (ticks - self._offset) / self._ticks)
         if dtypes.is_integer_dtype(dtype) and spec.offset:
             self._offset = int(column.min())
@@ -119,7 +121,8 @@ class _Scale:
         return column.astype(dtype) if dtypes.is_float_dtype(dtype) else column
 
     def _times(self, values: Numbers, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
-        ticks = np.rint(values * self._ticks).astype(np.int64) + self._offset
+        steps = np.rint(values * self._ticks / self._step).astype(np.int64)
+        ticks = steps * self._step + self._offset
         ticks[missing] = np.iinfo(np.int64).min  # NaT
         dtype: Any = self._column.dtype
         zone = getattr(dtype, "tz", None)

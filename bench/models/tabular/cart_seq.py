@@ -60,7 +60,7 @@ class SequentialCart(TabularGenerator):
         rng = np.random.default_rng(seed)
         rows = np.zeros((n, len(self._table.modelled)), dtype=np.int64)
         for step in self._steps:
-            if step.tree is None:
+            if step.tree is None or n == 0:
                 rows[:, step.column] = rng.integers(0, self._table.n, n)
                 continue
             leaves = step.tree.apply(self._features(step, rows))
