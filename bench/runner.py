@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bench import plan as plans
 from bench.coordinator import Coordinator, Summary
-from bench.errors import StoreError, UsageError
+from bench.errors import MissingRequirement, StoreError, UsageError
 from bench.live_site import LiveSite
 from bench.plan import Selection
 from bench.planned import Past, Plan
@@ -82,6 +82,8 @@ def execute(
     reporter = make_reporter(settings.progress)
     for notice in prepared.plan.notices():
         reporter.note(notice)
+    if settings.sandbox:
+        reporter.note(_sandbox_notice(settings.engine))
     if settings.engine == "inline":
         reporter.note("engine inline: models run in this process, without isolation or limits")
     engine: Engine = make_engine(
@@ -122,6 +124,20 @@ def execute(
         if not summary.interrupted and not summary.aborted:
             live.finish()
     return summary
+
+
+def _sandbox_notice(engine: EngineName) -> str:
+    """What --sandbox means here; `UsageError` if it cannot be had."""
+    if engine == "inline":
+        raise UsageError("--sandbox needs processes of their own for models; use --engine local or dask")
+    if engine == "dask":
+        return "sandbox: in each worker as its system allows; where it does not, jobs are skipped"
+    from bench.engine import sandbox
+
+    try:
+        return sandbox.NOTICES[sandbox.find_way()]
+    except MissingRequirement as error:
+        raise UsageError(str(error)) from None
 
 
 def _close(writer: RunWriter, summary: Summary) -> None:

@@ -14,15 +14,16 @@ import resource
 import signal
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from bench.engine.audit import NOTE, WriteAudit
 from bench.engine.base import Grant
 from bench.engine.frames import FrameError, write_frame
 from bench.engine.processes import die_with_parent
 from bench.engine.report import StageReport
+from bench.errors import MissingRequirement
 from bench.work import Stage, WorkOrder, order_from_json, to_json
 
 CHANNEL_FD, FAULT_FD, ASSIGNMENT_FD = 240, 241, 242
@@ -37,7 +38,10 @@ class Assignment:
     stage: Stage
     grant: Grant
     deadline: float  # of time.monotonic(), which all processes of a machine share
-    supervisor: int
+    supervisor: int  # the parent, or 0 if another program stands between
+    sandbox: str = (
+        ""  # a way of `bench.engine.sandbox`, or "-" and why there is none; "" if none is asked for
+    )
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -46,6 +50,7 @@ class Assignment:
             "grant": self.grant.to_json(),
             "deadline": self.deadline,
             "supervisor": self.supervisor,
+            "sandbox": self.sandbox,
         }
 
 
@@ -69,8 +74,12 @@ def live(assignment: Assignment) -> NoReturn:
     """Run the stage and report it. Descriptors are in place."""
     from bench.engine.stages import run_stage
 
-    own_pid = os.getpid()
-    die_with_parent(assignment.supervisor)
+    if assignment.supervisor:
+        die_with_parent(assignment.supervisor)
+    with suppress(OSError):  # if the machine runs out of memory, the job goes before the bench does
+        Path("/proc/self/oom_score_adj").write_text("800")
+    assignment, fault = _confine(assignment)
+    own_pid = os.getpid()  # in a sandbox another one than before
     _settle(assignment)
     order, stage = assignment.order, assignment.stage
 
@@ -83,7 +92,11 @@ def live(assignment: Assignment) -> NoReturn:
         write_frame(CHANNEL_FD, {"artifact": [sha256, size]})
 
     audit = _audit(order) if order.audit_writes and stage == "collect" else None
-    report = run_stage(order, stage, assignment.deadline, tell, on_artifact)
+    report = StageReport(stage=stage)
+    if fault is not None:
+        report.fail(fault)
+    else:
+        report = run_stage(order, stage, assignment.deadline, tell, on_artifact)
     if audit is not None:
         report.notes[NOTE] = json.dumps(audit.outside())
     for stream in (sys.stdout, sys.stderr):
@@ -92,6 +105,24 @@ def live(assignment: Assignment) -> NoReturn:
     if os.getpid() == own_pid:  # else this is a fork that the job made and that ran out of its code
         _send(report)
     os._exit(0)  # neither exit handlers nor threads of the job get another turn
+
+
+def _confine(assignment: Assignment) -> tuple[Assignment, MissingRequirement | None]:
+    """Enter the sandbox if there is to be one; the cache is then a private one. Why that failed, if it did."""
+    from bench.engine import sandbox
+
+    if not assignment.sandbox:
+        return assignment, None
+    if assignment.sandbox.startswith("-"):
+        return assignment, MissingRequirement(assignment.sandbox[1:])
+    order = assignment.order
+    try:
+        private = sandbox.make_private_cache(order)
+        sandbox.enter(order, cast(sandbox.Way, assignment.sandbox))
+    except MissingRequirement as error:
+        return assignment, error
+    os.environ["BENCH_CACHE"] = str(private)
+    return replace(assignment, order=replace(order, cache_dir=str(private))), None
 
 
 def _audit(order: WorkOrder) -> WriteAudit:
@@ -134,8 +165,6 @@ def _settle(assignment: Assignment) -> None:
     sys.stdout = open(1, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    with suppress(OSError):  # if the machine runs out of memory, the job goes before the bench does
-        Path("/proc/self/oom_score_adj").write_text("800")
     scratch = str(Path(assignment.order.work_dir, "scratch"))
     if "CUDA_VISIBLE_DEVICES" not in os.environ:  # then the granted names are nvidia-smi's, in this order
         os.environ["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"

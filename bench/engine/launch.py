@@ -9,8 +9,10 @@ import signal
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from bench.engine import sandbox
 from bench.engine.child import ASSIGNMENT_FD, CHANNEL_FD, FAULT_FD, Assignment, enter_fork
 
 _PIPE_BYTES = 2**20
@@ -25,6 +27,7 @@ class Launched:
     channel: int
     log: int
     pidfd: int | None  # becomes readable when the child ends; None where the system has no such thing
+    hides_signals: bool = False  # a program in between reports a signal n as the exit code 128 + n
 
     def close(self) -> None:
         for fd in (self.channel, self.log, self.pidfd):
@@ -36,8 +39,9 @@ def launch(assignment: Assignment, *, fork: bool) -> Launched:
     """Start the child for `assignment`, as a fork of this process or as a new interpreter."""
     channel, channel_end = os.pipe()
     log, log_end = os.pipe()
+    wrapped = assignment.sandbox == "bubblewrap"
     try:
-        start = _fork if fork else _spawn
+        start = _fork if fork and not wrapped else _spawn
         pid = start(assignment, channel_end, log_end)
     finally:
         os.close(channel_end)
@@ -45,7 +49,7 @@ def launch(assignment: Assignment, *, fork: bool) -> Launched:
     for fd in (channel, log):
         os.set_blocking(fd, False)
     _enlarge(log)
-    return Launched(pid=pid, channel=channel, log=log, pidfd=_pidfd(pid))
+    return Launched(pid=pid, channel=channel, log=log, pidfd=_pidfd(pid), hides_signals=wrapped)
 
 
 def _fork(assignment: Assignment, channel: int, log: int) -> int:
@@ -59,12 +63,16 @@ def _fork(assignment: Assignment, channel: int, log: int) -> int:
 
 
 def _spawn(assignment: Assignment, channel: int, log: int) -> int:
+    command = [sys.executable, "-P", "-m", "bench.engine.child"]
+    if assignment.sandbox == "bubblewrap":
+        assignment = replace(assignment, supervisor=0)
+        command = [*sandbox.bubblewrap_words(Path(assignment.order.work_dir)), *command]
     with tempfile.TemporaryFile() as file:
         file.write(json.dumps(assignment.to_json()).encode())
         file.seek(0)
-        return os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-P", "-m", "bench.engine.child"],
+        return os.posix_spawnp(
+            command[0],
+            command,
             dict(os.environ),
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

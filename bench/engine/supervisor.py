@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any, NoReturn
 
-from bench.engine import loading
+from bench.engine import loading, sandbox
 from bench.engine.base import Grant
 from bench.engine.child import Assignment
 from bench.engine.frames import FrameReader, write_frame
@@ -29,6 +29,7 @@ from bench.engine.report import StageReport, make_outcome
 from bench.engine.stages import prepare
 from bench.engine.verdict import judge
 from bench.engine.watch import Orphaned, StageEnd, Watch
+from bench.errors import MissingRequirement
 from bench.work import Outcome, Stage, WorkOrder, order_from_json, to_json
 
 # What a freshly started interpreter uses after importing the libraries; forks share it, others must not pay.
@@ -111,10 +112,16 @@ class Supervisor:
         self._tell({"progress": [stage, 0, 0]})
         prepare(order, stage)
         assignment = Assignment(
-            order=order, stage=stage, grant=grant, deadline=deadline, supervisor=os.getpid()
+            order=order,
+            stage=stage,
+            grant=grant,
+            deadline=deadline,
+            supervisor=os.getpid(),
+            sandbox=_sandbox_for(order, stage),
         )
+        is_forked = self._fork and assignment.sandbox != "bubblewrap"
         memory = MemoryMeter(
-            order.job.resources.memory_mb * 2**20, allowance=0 if self._fork else FRESH_INTERPRETER_BYTES
+            order.job.resources.memory_mb * 2**20, allowance=0 if is_forked else FRESH_INTERPRETER_BYTES
         )
         return Watch(
             child=launch(assignment, fork=self._fork),
@@ -124,6 +131,16 @@ class Supervisor:
             orders=self._orders,
             on_progress=lambda done, total: self._tell({"progress": [stage, done, total]}),
         ).follow()
+
+
+def _sandbox_for(order: WorkOrder, stage: Stage) -> str:
+    """Only collect runs what others wrote. Where no sandbox works, its child says so instead of running it."""
+    if not order.sandbox or stage != "collect":
+        return ""
+    try:
+        return sandbox.find_way()
+    except MissingRequirement as error:
+        return f"-{error}"
 
 
 def preload() -> None:

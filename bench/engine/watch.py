@@ -73,6 +73,8 @@ class Watch:
             self.child.close()
         status = self._reaper.status
         code = None if status is None else os.waitstatus_to_exitcode(status)
+        if self.child.hides_signals and code is not None and code > 128:
+            code = 128 - code
         died_of = "" if code is None or code >= 0 else _signal_name(-code)
         return StageEnd(
             report=self._report,

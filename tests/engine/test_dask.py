@@ -258,9 +258,9 @@ def test_an_address_without_a_scheduler_is_a_usage_error(monkeypatch: pytest.Mon
     from bench.engine import link
 
     monkeypatch.setattr(link, "_CONNECT_S", 0.5)
-    with pytest.raises(UsageError, match="no scheduler answered at tcp://127.0.0.1:9"):
+    with pytest.raises(UsageError, match=r"no scheduler answered at tcp://127\.0\.0\.1:9"):
         DaskEngine(scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(UsageError, match="cannot start a scheduler on 203.0.113.1:0"):
+    with pytest.raises(UsageError, match=r"cannot start a scheduler on 203\.0\.113\.1:0"):
         DaskEngine(listen="203.0.113.1:0")
 
 
