@@ -24,8 +24,12 @@ Predictor = Literal["trees", "neighbors", "linear"]
 PREDICTORS: tuple[Predictor, ...] = ("trees", "neighbors", "linear")
 TREE_ITERATIONS = {"numeric": 50, "coded": 25}
 NEIGHBORS = 15
-NEIGHBOR_ROWS = {"train": 5_000, "test": 2_000}
-"""Nearest neighbours of more rows cost more than they add; trees and linear models see all rows."""
+ROWS: dict[Predictor, tuple[int, int]] = {
+    "trees": (15_000, 10_000),
+    "neighbors": (5_000, 2_000),
+    "linear": (15_000, 10_000),
+}
+"""Most training and test rows of each predictor: more of them cost more than they tell."""
 MANY_LEVELS = 10
 RARE_SHARE = 0.01
 
@@ -110,13 +114,11 @@ class ColumnPredictors:
         """Predictions and which test rows (among those with column j) they are for."""
         target = train.targets[j][train.present[j]]
         rows = np.arange(int(self._test.present[j].sum()))
-        if (target == target[0]).all():
-            return np.full(len(rows), target[0]), rows
-        x, asked = (self._inputs(name, views, j) for views in (train, self._test))
-        if name == "neighbors":
-            kept = _some_rows(len(x), NEIGHBOR_ROWS["train"], self._seed)
-            rows = _some_rows(len(rows), NEIGHBOR_ROWS["test"], self._seed)
-            x, target, asked = x[kept], target[kept], asked[rows]
+        kept, rows = (
+            _some_rows(len(a), most, self._seed) for a, most in zip((target, rows), ROWS[name], strict=True)
+        )
+        x, asked = self._inputs(name, train, j)[kept], self._inputs(name, self._test, j)[rows]
+        target = target[kept]
         if (target == target[0]).all():
             return np.full(len(rows), target[0]), rows
         model = self._model(name, j, len(x))

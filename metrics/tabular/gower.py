@@ -139,7 +139,7 @@ class GowerSpace:
         for left in range(0, len(second), step):
             right = min(left + step, len(second))
             distances = self._tile(first, second, (start, stop), (left, right), tile)
-            if same:
+            if same and max(start, left) < min(stop, right):
                 own = torch.arange(max(start, left), min(stop, right), device=self._device)
                 distances[own - start, own - left] = float("inf")
             _keep_nearest(distances, left, best, where)

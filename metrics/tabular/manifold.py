@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from bench.metrics.images import Neighborhood, NeighborMetrics, neighbor_metrics
 from bench.metrics.tabular.features import FeatureMap, Features
@@ -40,7 +41,9 @@ class _Scene:
         return self.measured.neighborhood
 
 
-def manifold(*, real: EncodedTable, generated: EncodedTable, k: int = PRDC_K) -> dict[str, Result]:
+def manifold(
+    *, real: EncodedTable, generated: EncodedTable, k: int = PRDC_K, device: str = "cpu"
+) -> dict[str, Result]:
     """Where generated rows lie relative to the cloud of real rows, on scaled one-hot features.
 
     alpha_precision (up, [0, 1]): do generated rows fill the balls around the real centre in the right proportions?
@@ -60,16 +63,19 @@ def manifold(*, real: EncodedTable, generated: EncodedTable, k: int = PRDC_K) ->
     """
     check_same_layout(real=real, generated=generated)
     features = FeatureMap(real, generated)
-    return manifold_of_vectors(real=features(real), generated=features(generated), k=k)
+    return manifold_of_vectors(real=features(real), generated=features(generated), k=k, device=device)
 
 
-def manifold_of_vectors(*, real: Features, generated: Features, k: int = PRDC_K) -> dict[str, Result]:
+def manifold_of_vectors(
+    *, real: Features, generated: Features, k: int = PRDC_K, device: str = "cpu"
+) -> dict[str, Result]:
     """The metrics of `manifold` on vectors made elsewhere, float64 (n, d) and (m, d)."""
     smaller = min(len(real), len(generated))
     if smaller < 3:
         return dict.fromkeys(_NAMES, undefined("nearest neighbours need at least three rows in each table"))
     k_used = min(k, smaller - 1)
-    measured = neighbor_metrics(real=real, generated=generated, ks=(2,), ball_ks=(k_used,), ball="open")
+    x, y = (torch.from_numpy(points).to(device) for points in (real, generated))
+    measured = neighbor_metrics(real=x, generated=y, ks=(2,), ball_ks=(k_used,), ball="open")
     scene = _Scene(real, generated, measured)
     flags = ("small-sample",) if k_used < k or smaller < 50 else ()
     return {

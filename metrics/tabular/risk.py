@@ -29,7 +29,7 @@ def added_risk(*, real: tuple[int, int], holdout: tuple[int, int]) -> Risk:
     Giomi, Boenisch, Wehmeyer, Tasnadi, "A Unified Framework for Quantifying Privacy Risk in Synthetic Data", 2023.
 
     >>> round(added_risk(real=(500, 500), holdout=(0, 500)).value, 3)
-    0.992
+    0.996
     """
     (rate, error), (base, base_error) = _wilson(*real), _wilson(*holdout)
     value = (rate - base) / (1 - base)

@@ -204,7 +204,7 @@ _GROUPS: Mapping[str, Callable[[Inputs], Result | Mapping[str, Result]]] = {
     "pair_tv": _simple(pair_tv),
     "jensen_shannon": _simple(jensen_shannon),
     "wasserstein": _simple(wasserstein),
-    "manifold": lambda i: manifold(real=i.real, generated=i.generated),
+    "manifold": lambda i: manifold(real=i.real, generated=i.generated, device=i.device),
     "mmd2": lambda i: mmd2(real=i.real, generated=i.generated, seed=i.seed),
     "c2st": lambda i: c2st(real=i.real, generated=i.generated, seed=i.seed),
     "utility": _utility,

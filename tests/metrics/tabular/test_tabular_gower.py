@@ -89,6 +89,13 @@ def test_without_others_a_row_is_not_its_own_neighbour() -> None:
     assert found.distances[:, 0].tolist() == [0.25, 0, 0, 0.75]
 
 
+def test_rows_of_many_tiles_are_not_their_own_neighbours(rng: np.random.Generator) -> None:
+    values = rng.permutation(5000).astype(float)
+    table = numeric_table(values)
+    found = GowerSpace(table).nearest(table)
+    assert (np.abs(values[found.indices[:, 0]] - values) == 1).all()
+
+
 def test_hand_check() -> None:
     real = numeric_table([0.0, 10.0, 3.0, 4.0, 1.0])
     assert GowerSpace(real).nearest(numeric_table([5.0]), real).distances.item() == pytest.approx(0.1)

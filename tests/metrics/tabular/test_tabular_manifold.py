@@ -163,7 +163,6 @@ def test_published_tables_of_the_hepatitis_collection(load_frame: object) -> Non
         "e_hepatitis_synthpop_syn_best": 0.40,
         "h_hepatitis_synthpop_1_syn": 0.55,
         "a_hepatitis_sampling_baseline": 0.66,
-        "b_hepatitis_smote_baseline": 0.83,
     }
     load = load_frame
     frames = [load(f"hepatitis/{n}.parquet") for n in ("hepatitis_train", *names)]  # type: ignore[operator]

@@ -9,7 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 from bench.metrics.tabular.record_attacks import attribute_inference, linkability
 from bench.metrics.tabular.risk import added_risk
 from bench.metrics.tabular.singling_out import Condition, matches, singling_out
-from bench.metrics.tabular.table import EncodedTable, concatenate
+from bench.metrics.tabular.table import Column, EncodedTable, concatenate
 from tests.metrics.tabular.encode import coded_table, numeric_table
 
 
@@ -73,6 +73,24 @@ def test_inference_takes_numbers_within_five_per_cent() -> None:
     z2 = 1.959963984540054**2
     assert found.detail["real_rate"].tolist() == pytest.approx([(3 + z2 / 2) / (4 + z2)])
     assert found.value == 0, "the holdout is the same"
+
+
+def test_inference_of_dates_does_not_depend_on_the_origin_of_time() -> None:
+    days = np.array([[0.0, 0.0], [1.0, 1000.0], [2.0, 400.0]])
+    columns = (Column("key", "numeric"), Column("when", "datetime"))
+
+    def dated(start: float, late: float) -> EncodedTable:
+        return EncodedTable(
+            columns, days + [0.0, start] + np.c_[np.zeros(3), [0, 0, late]], np.empty((3, 0), np.int32)
+        )
+
+    rates = [
+        attribute_inference(
+            real=dated(start, 0), generated=dated(start, late), holdout=dated(start, 0), sensitive=[1]
+        ).detail["real_rate"][0]
+        for start, late in ((0, 0), (0, 2), (1e9, 0), (1e9, 2))
+    ]
+    assert rates[0] == rates[2] > rates[1] == rates[3]
 
 
 def numpy_table(values: list[list[float]]) -> EncodedTable:

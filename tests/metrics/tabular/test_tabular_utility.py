@@ -168,7 +168,7 @@ def test_models_on_adult(adult_split: dict[str, EncodedTable]) -> None:
         "holdout": (adult_split["holdout"], 1.03, 0.99),
         "independent": (shuffled, 0.59, 0.006),
     }
-    test = adult_split["test"].take(np.arange(4000))
+    test = adult_split["test"].take(np.arange(2000))
     for name, (generated, utility, skill) in expected.items():
         found = structure_utility(
             real=real, generated=generated, test=test, predictors=("trees",), cache=cache
