@@ -298,7 +298,7 @@ class _Context:
             ended_at=started + duration if started else time.time(),
             duration_s=duration,
             rows=tuple(self._measures(measured, values)) if ok else (),
-            notes={"imported": self._declaration(task)},  # type: ignore[dict-item]
+            notes={"imported": self._declaration(task, rows)},  # type: ignore[dict-item]
         )
 
     def _measures(self, measured: Mapping[str, float], values: Iterable[str]) -> Iterable[MeasureRow]:
@@ -310,7 +310,7 @@ class _Context:
             )
             yield MeasureRow(metric=name, facet="", measure=measure)
 
-    def _declaration(self, task: str) -> dict[str, Any]:
+    def _declaration(self, task: str, rows: Sequence[Row]) -> dict[str, Any]:
         """What the site has to know of a task that no registry holds."""
         cards = {
             m.name: {
@@ -327,6 +327,7 @@ class _Context:
             "dataset_title": title,
             "summary": self.how.source or "Imported from a table.",
             "metrics": cards,
+            "timed": "duration_s" in rows[0],
             **({"test_over_train": self.how.test_over_train} if self.how.test_over_train else {}),
         }
 

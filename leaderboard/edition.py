@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from bench.leaderboard import (
@@ -62,9 +63,9 @@ def build_edition(
     jobs: Sequence[JobRecord],
     registry: Registry,
     *,
-    prefix: str,
-    policy: Policy,
-    histories: Mapping[past.Cell, tuple[past.Version, ...]],
+    prefix: str = "",
+    policy: Policy = "baseline",
+    histories: Mapping[past.Cell, tuple[past.Version, ...]] = MappingProxyType({}),
 ) -> Edition:
     """Turn the current jobs of one size into views."""
     failed, failure_ids = failures.group(jobs)

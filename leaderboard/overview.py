@@ -52,7 +52,7 @@ class Across:
 
 
 def across(families: Sequence[FamilyView]) -> Across | None:
-    """None for fewer than two ranked families."""
+    """None unless some model is ranked in two families: else there is nothing to set side by side."""
     ranked = [f for f in families if f.ranking is not None]
     if len(ranked) < 2:
         return None
@@ -67,6 +67,8 @@ def across(families: Sequence[FamilyView]) -> Across | None:
             standings.setdefault(key, [None] * len(ranked))[i] = standing
             done = jobs.setdefault(key, [0, 0])
             done[0], done[1] = done[0] + costs[key].ok, done[1] + costs[key].planned
+    if not any(sum(s is not None for s in found) > 1 for found in standings.values()):
+        return None
     rows = [
         AcrossRow(line=lines[key], standings=tuple(found), ok=jobs[key][0], planned=jobs[key][1])
         for key, found in standings.items()

@@ -143,10 +143,16 @@ _METRIC_COLUMNS = tuple(f.name for f in dataclasses.fields(MetricRecord))
 def job_records(store: Path, jobs: pa.Table, metrics: pa.Table) -> list[JobRecord]:
     """Join the tables of one store: `jobs` holds current rows, `metrics` the values that belong to them."""
     values = _values(metrics)
-    return [
+    found = [
         JobRecord(store=store, values=values.get((row["job_key"], row["attempt"]), {}), **_clean(row))
         for row in jobs.select(_COLUMNS).to_pylist()
     ]
+    return [_untimed(job) if job.imported.get("timed") is False else job for job in found]
+
+
+def _untimed(job: JobRecord) -> JobRecord:
+    """A table without times says nothing of durations; 0 seconds would be a claim."""
+    return dataclasses.replace(job, duration_s=None)
 
 
 def merge(parts: Iterable[list[JobRecord]]) -> list[JobRecord]:

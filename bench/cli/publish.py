@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,6 +20,12 @@ from bench.cli.common import (
 from bench.errors import UsageError
 
 
+class PolicyName(StrEnum):
+    baseline = "baseline"
+    worst = "worst"
+    exclude = "exclude"
+
+
 def register(app: typer.Typer) -> None:
     app.command()(site)
     app.command()(serve)
@@ -32,12 +39,17 @@ def site(
     out: Annotated[
         Path, typer.Option("--out", envvar="BENCH_SITE", help="Folder of the site.")
     ] = DEFAULT_SITE,
+    policy: Annotated[
+        PolicyName, typer.Option("--policy", help="How failed and missing results count in rankings.")
+    ] = PolicyName.baseline,
     submissions: SubmissionsDir = DEFAULT_SUBMISSIONS,
 ) -> None:
     """Build the static leaderboard from one or more results stores."""
     from bench.leaderboard.build import build_site
 
-    report = build_site(results or [DEFAULT_RESULTS], out, registry=full_registry(submissions))
+    report = build_site(
+        results or [DEFAULT_RESULTS], out, registry=full_registry(submissions), policy=policy.value
+    )
     typer.echo(str(report.index.resolve()))
 
 

@@ -40,10 +40,15 @@ def test_positions_stay_inside_and_in_order(values: list[float], other: float) -
 def test_path_has_caps_only_inside_the_axis() -> None:
     axis = Axis(0.0, 1.0)
     inside = whisker.path(axis, 0.5, 0.25, 0.75)
-    assert inside == "M16 5H44M16 3v4M44 3v4M30 1v8"
+    assert inside == "M16 3v4m0-2H44m0-2v4M30 1v8"
     outside = whisker.path(axis, 0.5, -3.0, 0.75)
-    assert outside.count("v4") == 1
+    assert outside == "M3 5H44m0-2v4M30 1v8"
     assert whisker.path(axis, 0.5, None, None) == "M30 1v8"
+
+
+def test_many_ticks_become_their_range_and_quartiles() -> None:
+    path = whisker.ticks(Axis(0.0, 1.0), [i / 100 for i in range(101)], 106)
+    assert path == "M3 5H103M28 2v6M53 2v6M78 2v6"
 
 
 @pytest.mark.parametrize("n", [1, 5])
