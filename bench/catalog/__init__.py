@@ -6,6 +6,7 @@ To add a task, model or dataset, write its file and add one entry to its family'
 FAMILIES = (
     "bench.catalog.images",
     "bench.catalog.selftest",
+    "bench.catalog.tabular",
 )
 
 # importable module -> (name on PyPI, extra of this project that installs it)

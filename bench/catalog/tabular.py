@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from bench.catalog.tabular_tasks import TASKS
 from bench.datasets.tabular.cards import CARDS
 from bench.datasets.tabular.dataset import Card
 from bench.datasets.tabular.openml import TABLES, card
-from bench.spec import DatasetInfo, JSONScalar, ModelInfo, Resources, TaskInfo
+from bench.spec import DatasetInfo, JSONScalar, ModelInfo, Resources
+
+__all__ = ["DATASETS", "MODELS", "TASKS"]
 
 _LOADING = "bench.datasets.tabular.loading"
 
@@ -29,8 +32,6 @@ def _dataset(about: Card) -> DatasetInfo:
 DATASETS: tuple[DatasetInfo, ...] = tuple(
     _dataset(about) for about in (*CARDS.values(), *(card(name) for name in TABLES))
 )
-
-TASKS: tuple[TaskInfo, ...] = ()
 
 _SKLEARN = ("sklearn",)
 
@@ -188,7 +189,7 @@ MODELS: tuple[ModelInfo, ...] = (
         "small, 6,000 at full.",
         requires=_SKLEARN,
         paper=_XU,
-        tags=("gan", "deep", "experimental"),
+        tags=("gan", "deep", "experimental", "heavy"),
     ),
     _model(
         "tvae",
@@ -197,7 +198,7 @@ MODELS: tuple[ModelInfo, ...] = (
         "Variational autoencoder with mode-specific normalisation; 1,000 steps at size small, 15,000 at full.",
         requires=_SKLEARN,
         paper=_XU,
-        tags=("vae", "deep"),
+        tags=("vae", "deep", "heavy"),
     ),
     _model(
         "tabddpm",
@@ -206,7 +207,7 @@ MODELS: tuple[ModelInfo, ...] = (
         "Gaussian and multinomial diffusion with one denoiser; 800 steps at size small, 20,000 at full.",
         paper="A. Kotelnikov, D. Baranchuk, I. Rubachev and A. Babenko (2023), TabDDPM: Modelling Tabular Data with "
         "Diffusion Models",
-        tags=("diffusion", "deep"),
+        tags=("diffusion", "deep", "heavy"),
     ),
     _model(
         "latent_diff",
@@ -216,7 +217,7 @@ MODELS: tuple[ModelInfo, ...] = (
         "at size small, 25,000 at full.",
         paper="H. Zhang et al. (2024), Mixed-Type Tabular Data Synthesis with Score-based Diffusion in Latent Space; "
         + _JIANG,
-        tags=("diffusion", "deep"),
+        tags=("diffusion", "deep", "heavy"),
     ),
     _model(
         "forest_flow",
@@ -226,6 +227,6 @@ MODELS: tuple[ModelInfo, ...] = (
         requires=_SKLEARN,
         paper="A. Jolicoeur-Martineau, K. Fatras and T. Kachman (2024), Generating and Imputing Tabular Data via "
         "Diffusion and Flow-based Gradient-Boosted Trees",
-        tags=("flow", "trees"),
+        tags=("flow", "trees", "heavy"),
     ),
 )

@@ -62,12 +62,11 @@ _DENSITY = (
             "Mean over numeric columns of the Wasserstein-1 distance divided by the real range.", hi=11.0),
     _metric("alpha_precision", "max", "Alpha-precision",
             "Whether synthetic rows fill the balls around the real centre in the right proportions.", _ALAA),
-    _metric("beta_recall", "none", "Beta-recall",
-            "The same for real rows near synthetic ones: about 0.5 for fresh data of equal size, 1 for a copy.", _ALAA,
-            target=0.5),
-    _metric("authenticity", "none", "Authenticity",
+    _metric("beta_recall", "max", "Beta-recall",
+            "The same for real rows near synthetic ones: about 0.5 for fresh data of equal size, 1 for a copy.", _ALAA),
+    _metric("authenticity", "max", "Authenticity",
             "Share of synthetic rows farther from their nearest real row than that is from its own nearest: about 0.5 "
-            "for fresh data, 0 for a copy.", _ALAA, target=0.5),
+            "for fresh data, 0 for a copy.", _ALAA),
     _metric("precision", "max", "Precision", "Share of synthetic rows inside a ball around a real one, k = 5.", _NAEEM),
     _metric("recall", "max", "Recall", "Share of real rows inside a ball around a synthetic one, k = 5.", _NAEEM),
     _metric("density", "none", "Density", "Mean number of real balls that hold a synthetic row, divided by k.", _NAEEM,
@@ -126,7 +125,7 @@ STRUCTURE = (
 
 EFFICACY = (
     _metric("ml_gap", "max", "Learning gap",
-            "AUC or R^2 on real test rows of a model trained on synthetic rows, minus that of one trained on real ones.",
+            "AUC or R^2 on real test rows of a model trained on synthetic rows, minus that of a model of real rows.",
             _TSTR, lo=float("-inf"), hi=float("inf"), target=0.0, primary=True),
     _metric("tstr", "max", "Synthetic-trained", "AUC or R^2 of the model trained on synthetic rows.", _TSTR,
             lo=float("-inf")),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bench.cli import author, cluster, compare, importing, publish, run, show, stored, submit
+from bench.cli import author, cluster, compare, importing, publish, run, show, stored, submit, tab
 from bench.cli.common import printable_lines
 from bench.errors import BenchError
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     help="Measure generative and representation models, and browse the results.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for module in (run, show, compare, author, submit, stored, importing, publish, cluster):
+for module in (run, show, compare, author, submit, stored, importing, publish, cluster, tab):
     module.register(app)
 
 

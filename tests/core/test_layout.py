@@ -101,6 +101,8 @@ def test_arrows_go_one_way(folder: str) -> None:
 
 PLUGINS = ("bench.tasks", "bench.models", "bench.adapters", "bench.metrics", "bench.datasets")
 CORE = ("", "artifacts", "catalog", "cli", "engine", "store", "submissions")  # folders of bench
+# Plain data that a catalogue lists; that they load nothing heavy is tested above.
+CARDS = ("bench.datasets.tabular.cards", "bench.datasets.tabular.dataset", "bench.datasets.tabular.openml")
 # Folder of the core -> what stands above it and may not be imported there.
 ABOVE = {
     "": ("bench.cli", "bench.leaderboard"),
@@ -122,6 +124,7 @@ def test_the_core_reaches_tasks_and_models_through_the_registry_only(folder: str
         for name in imports_of(file)
         if is_below(name, (*PLUGINS, *ABOVE.get(folder, ())))
         and not is_below(name, ("bench.datasets.cache",))  # where files are kept; knows no data set
+        and not (folder == "catalog" and is_below(name, CARDS))
     }
     assert not wrong
 

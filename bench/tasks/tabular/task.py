@@ -19,7 +19,7 @@ from bench.tasks.tabular.collecting import collect_table
 from bench.tasks.tabular.encoding import Encoded, Encoder
 from bench.tasks.tabular.keeping import StoredCache
 from bench.tasks.tabular.protocol import TableUnit, require_affordable, table_unit
-from bench.tasks.tabular.truth import KnownTruth
+from bench.tasks.tabular.truth import KnownTruth, applicable
 
 MEMORY_BYTES = 512 * 2**20
 
@@ -89,7 +89,7 @@ class TabularTask(Task):
             memory_bytes=MEMORY_BYTES,
             cache=StoredCache(ctx.cache_dir),
         )
-        results = measure_all(inputs, scoring.names_of(*self.dimensions))
+        results = applicable(measure_all(inputs, scoring.names_of(*self.dimensions)), known)
         return TaskOutput(
             metrics=scoring.measures(results),
             facets=scoring.facets(results),

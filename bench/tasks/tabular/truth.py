@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -13,11 +14,13 @@ from bench.datasets.tabular.scm import AdditiveNoiseModel
 from bench.metrics.tabular.ci_fidelity import GraphTruth
 from bench.metrics.tabular.graph import Dag
 from bench.metrics.tabular.mechanism import DiscreteLaw, Laws
+from bench.metrics.tabular.result import Result, undefined
 from bench.metrics.tabular.table import EncodedTable
 from bench.metrics.tabular.together import Truth
 from bench.tasks.tabular.encoding import Encoder
 
 Numbers = npt.NDArray[np.float64]
+NO_DIRECTIONS = "not run: needs a linear model with noise that is not normal, where directions can be known"
 
 
 class KnownTruth:
@@ -43,9 +46,10 @@ class KnownTruth:
         )
 
     @property
-    def graph(self) -> GraphTruth:
-        """The graph, and how its statements are tested."""
-        return self._graph
+    def shows_directions(self) -> bool:
+        """Whether rows of the truth tell which way an edge points: in linear models with non-normal noise."""
+        model = self._truth
+        return isinstance(model, AdditiveNoiseModel) and model.law == "linear" and model.noise != "normal"
 
     def residuals(self, table: EncodedTable) -> Numbers:
         """Noise that explains each value given its parents, (n, columns)."""
@@ -75,3 +79,11 @@ class KnownTruth:
 
     def _levels(self, name: str) -> tuple[str, ...]:
         return tuple(str(level) for level in self._encoder.schema.column(name).categories or ())
+
+
+def applicable(results: Mapping[str, Result], known: KnownTruth | None) -> dict[str, Result]:
+    """The results, without `direction` where even rows of the truth would not show it."""
+    found = dict(results)
+    if known is not None and "direction" in found and not known.shows_directions:
+        found["direction"] = undefined(NO_DIRECTIONS)
+    return found
