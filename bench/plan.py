@@ -99,7 +99,7 @@ class _Planner:
             attempt=(old.attempts if old else 0) + 1,
             artifact_sha256=old.artifact_sha256 if old else "",
             is_stored=old is not None and (old.status, old.error_message) == ("skipped", reason),
-            has_failed=action == "cached" and old is not None and old.status != "ok",
+            has_failed=action == "cached" and reason != "cached",
         )
 
     def _gap(
@@ -242,6 +242,11 @@ def _decide(
     if old is None:
         return "run", _why_new(job, cell)
     if old.scoring < task.scoring and old.artifact_sha256:
+        if old.failed_scoring == task.scoring and not selection.retry_failed:
+            return (
+                "cached",
+                f"failed before, scored again ({old.failed_status}); --retry-failed tries once more",
+            )
         return "rescore", f"scoring changed ({old.scoring} -> {task.scoring})"
     if old.status == "ok":
         return ("cached", "cached") if selection.resume else ("run", "not resuming")

@@ -33,6 +33,8 @@ class Past:
     artifact_sha256: str
     duration_s: float
     error_message: str = ""
+    failed_scoring: int = 0  # the newest scoring that failed on the artifact of an ok row; 0 if none did
+    failed_status: str = ""  # how that ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

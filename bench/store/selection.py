@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from bench.planned import Past
 from bench.store.reading import rows_of, select
+from bench.work import FAILED
 
 Versions = Mapping[str, tuple[int, int]]  # task -> (version, scoring)
 
@@ -106,20 +107,33 @@ def attempt_ids(table: pa.Table) -> pa.ChunkedArray:
 def history(jobs: pa.Table) -> list[Past]:
     """What a plan needs to know of earlier runs: the final row of each key, oldest first."""
     attempts: dict[str, int] = {}
-    for key, attempt in rows_of(jobs, ("job_key", "attempt")):
-        attempts[key] = max(attempts.get(key, 0), attempt)
-    return [
-        Past(
-            key=row["job_key"],
-            attempts=attempts[row["job_key"]],
-            task_version=row["task_version"] or 0,
-            scoring=row["scoring"] or 0,
-            repeat=row["repeat"] or 0,
-            duration_s=row["duration_s"] or 0.0,
-            **{name: row[name] or "" for name in _PAST_TEXTS},
-        )
-        for row in final_rows(jobs).select(list(HISTORY_COLUMNS)).to_pylist()
-    ]
+    failed: dict[str, tuple[int, str]] = {}
+    columns = ("job_key", "attempt", "scoring", "status")
+    for key, attempt, scoring, status in sorted(rows_of(jobs, columns), key=lambda row: row[1]):
+        attempts[key] = attempt
+        if status in FAILED and status != "lost":
+            failed[key] = (scoring or 0, status)
+    rows = final_rows(jobs).select(list(HISTORY_COLUMNS)).to_pylist()
+    return [_past(row, attempts[row["job_key"]], failed.get(row["job_key"], (0, ""))) for row in rows]
+
+
+def _past(row: Mapping[str, Any], attempts: int, failure: tuple[int, str]) -> Past:
+    """`failure`: scoring and status of the latest failed attempt of the key."""
+    scoring, status = failure
+    if row["status"] != "ok" or scoring <= (row["scoring"] or 0):
+        scoring, status = 0, ""  # it is the row itself, or was followed by a better one
+    texts: dict[str, Any] = {name: row[name] or "" for name in _PAST_TEXTS}
+    return Past(
+        key=row["job_key"],
+        attempts=attempts,
+        task_version=row["task_version"] or 0,
+        scoring=row["scoring"] or 0,
+        repeat=row["repeat"] or 0,
+        duration_s=row["duration_s"] or 0.0,
+        failed_scoring=scoring,
+        failed_status=status,
+        **texts,
+    )
 
 
 _PAST_TEXTS = (

@@ -99,6 +99,19 @@ def test_what_could_not_be_scored_is_not_collected_again(registry: Registry) -> 
     assert reasons(make_plan(registry, SELECTION, corrected)) == {("rescore", "scoring changed (0 -> 1)")}
 
 
+def test_a_failed_rescoring_is_not_tried_at_every_run(registry: Registry) -> None:
+    new = make_plan(registry, SELECTION, past=())
+    failed = past_of(new, scoring=0, failed_scoring=1, failed_status="crash")
+    plan = make_plan(registry, SELECTION, failed)
+    reason = "failed before, scored again (crash); --retry-failed tries once more"
+    assert reasons(plan) == {("cached", reason)}
+    assert all(p.has_failed for p in plan.jobs)
+    again = make_plan(registry, dataclasses.replace(SELECTION, retry_failed=True), failed)
+    assert reasons(again) == {("rescore", "scoring changed (0 -> 1)")}
+    older = past_of(new, scoring=-1, failed_scoring=0, failed_status="crash")
+    assert {p.action for p in make_plan(registry, SELECTION, older).jobs} == {"rescore"}
+
+
 def test_scoring_again_needs_nothing_of_the_model(registry: Registry) -> None:
     selection = dataclasses.replace(SELECTION, models=("selftest-needs-module", "selftest-needs-gpu"))
     stored = past_of(make_plan(registry, selection, past=()), scoring=0)

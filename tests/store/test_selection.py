@@ -194,3 +194,22 @@ def test_empty_tables_are_no_special_case(tmp_path: Path, table: str) -> None:
     assert store.read(table).schema == TABLES[table]
     store.touch(["a"])
     assert store.metrics(store.current()).num_rows == 0
+
+
+def test_the_history_knows_of_a_failed_rescoring(tmp_path: Path) -> None:
+    store = _store(
+        tmp_path,
+        {},
+        {"attempt": 2, "scoring": 2, "status": "lost"},
+        {"attempt": 3, "scoring": 2, "status": "error"},
+        {"attempt": 4, "scoring": 2, "status": "cancelled"},
+    )
+    [past] = store.history()
+    assert (past.status, past.scoring, past.attempts) == ("ok", 1, 4)
+    assert (past.failed_scoring, past.failed_status) == (2, "error")
+
+
+def test_an_ok_row_of_the_newest_scoring_forgets_the_failure(tmp_path: Path) -> None:
+    rows = ({}, {"attempt": 2, "scoring": 2, "status": "error"}, {"attempt": 3, "scoring": 2, "score": 0.2})
+    [past] = _store(tmp_path, *rows).history()
+    assert (past.scoring, past.failed_scoring, past.failed_status) == (2, 0, "")
