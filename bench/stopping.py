@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.errors import UsageError
 from bench.planned import Plan, PlannedJob
-from bench.stats.anchors import Scale, scale_for
 from bench.stats.eprocess import RunningComparison
+from bench.stats.unit_scale import Scale, scale_for
 from bench.work import FAILED, Outcome
 
 if TYPE_CHECKING:

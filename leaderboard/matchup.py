@@ -13,9 +13,9 @@ from bench.leaderboard.pairing import Unit
 from bench.leaderboard.records import JobRecord
 from bench.registry import Registry, unknown
 from bench.spec import MetricInfo, TaskInfo
-from bench.stats.anchors import Scale, scale_for
 from bench.stats.compare import TaskComparison, TaskPairs, compare
 from bench.stats.paired import PairingError
+from bench.stats.unit_scale import Scale, scale_for
 
 _SHORT = {
     "undecided": "undecided",

@@ -13,8 +13,10 @@
 `bradley_terry`    ratings on the Elo scale
 `compare`          two models, task by task: what `bench compare` prints
 `groups`           all pairs of several models on one task: who can be told apart
+`unit_scale`       scores in [0, 1] from values of any range, for sequential comparisons
 `validity`         the measured false-alarm rates that the methods page shows
 =================  =====================================================================================
 
-Whatever is said to be "valid at any time" comes from `confseq`, `eprocess`, `regions` or `evalues`.
+Whatever is said to be "valid at any time" comes from `confseq`, `eprocess`, `regions` or `evalues`
+(`groups` applies `eprocess` to many pairs).
 """

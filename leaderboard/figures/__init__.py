@@ -21,7 +21,7 @@ from bench.leaderboard.exhibits import Picture
 from bench.leaderboard.past import Version
 from bench.leaderboard.task_view import TaskView
 
-FAMILIES = ("images",)
+FAMILIES = ("images", "tabular")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

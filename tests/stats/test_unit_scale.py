@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.stats.anchors import Scale, scale_for
+from bench.stats.unit_scale import Scale, scale_for
 
 
 @given(st.floats(-1e6, 1e6), st.booleans())
