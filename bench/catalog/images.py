@@ -253,6 +253,40 @@ MODELS: tuple[ModelInfo, ...] = (
         baseline=True,
         tags=("baseline",),
     ),
+    *(
+        ModelInfo(
+            name=f"held-out-{damage}",
+            version="1",
+            families=("images",),
+            entry=f"bench.models.images.degraded:{entry}",
+            title=f"Held-out images, {title}",
+            summary=f"Control: real images that no model was trained on, {summary}.",
+            params={param: value},
+            license="Apache-2.0",
+            n_parameters=0,
+            baseline=True,
+            tags=("baseline", "control", "oracle"),
+        )
+        for damage, entry, title, summary, param, value in (
+            (
+                "blur",
+                "HeldOutBlur",
+                "blurred",
+                "blurred with a standard deviation of 1.5 pixels (at an edge of 28)",
+                "sigma",
+                1.5,
+            ),
+            (
+                "noise",
+                "HeldOutNoise",
+                "with noise",
+                "with Gaussian noise of a tenth of the gray range",
+                "scale",
+                0.1,
+            ),
+            ("jpeg", "HeldOutJpeg", "JPEG 10", "after JPEG compression of quality 10", "quality", 10),
+        )
+    ),
     ModelInfo(
         name="gauss-feature",
         version="1",
@@ -306,7 +340,7 @@ MODELS: tuple[ModelInfo, ...] = (
     ),
     ModelInfo(
         name="vae-16",
-        version="1",
+        version="2",
         families=("images",),
         entry="bench.models.images.vae:VariationalAutoencoder",
         title="VAE, 16 latents",
@@ -318,16 +352,71 @@ MODELS: tuple[ModelInfo, ...] = (
     ),
     ModelInfo(
         name="flow",
-        version="1",
+        version="2",
         families=("images",),
         entry="bench.models.images.flow:FlowMatching",
         title="Flow matching",
-        summary="Flow matching with a small network on 64 principal components, 50 Euler steps.",
+        summary="Flow matching with a small network on 64 principal components, 50 Euler steps; noise and images "
+        "are paired at random.",
         params={"dims": 64, "nfe": 50, "solver": "euler"},
         license="Apache-2.0",
         paper="Y. Lipman, R. T. Q. Chen, H. Ben-Hamu, M. Nickel and M. Le (2023), Flow Matching for "
         "Generative Modeling",
         tags=("diffusion", "nfe"),
+    ),
+    ModelInfo(
+        name="ot-cfm",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.ot_cfm:OptimalTransportFlow",
+        title="OT-CFM",
+        summary="The model `flow` with one difference: noise and images of a batch are paired by optimal transport, "
+        "which makes paths straighter.",
+        params={"dims": 64, "nfe": 50, "solver": "euler"},
+        license="Apache-2.0",
+        paper="A. Tong, K. Fatras, N. Malkin, G. Huguet, Y. Zhang, J. Rector-Brooks, G. Wolf and Y. Bengio (2024), "
+        "Improving and generalizing flow-based generative models with minibatch optimal transport",
+        tags=("diffusion", "nfe"),
+    ),
+    ModelInfo(
+        name="tpc",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.tpc:PairedFlow",
+        title="Flow matching with temporal pair consistency",
+        summary="The model `flow` with one difference: each path is seen at two times, t and 1 - t, and velocities "
+        "that differ cost. The weight 0.2 and the pairing are our choice.",
+        params={"dims": 64, "nfe": 50, "solver": "euler", "consistency": 0.2},
+        license="Apache-2.0",
+        paper="C. Maduabuchi and J. Wang (2026), Temporal Pair Consistency for Variance-Reduced Flow Matching",
+        tags=("diffusion", "nfe"),
+    ),
+    ModelInfo(
+        name="ddpm-small",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.ddpm:DenoisingDiffusion",
+        title="DDPM, small",
+        summary="Denoising diffusion with the network of `flow` on 64 principal components, 100 ancestral steps; "
+        "at sizes below full it learns for 600 steps only.",
+        params={"dims": 64, "nfe": 100},
+        license="Apache-2.0",
+        paper="J. Ho, A. Jain and P. Abbeel (2020), Denoising Diffusion Probabilistic Models",
+        tags=("diffusion", "nfe"),
+    ),
+    ModelInfo(
+        name="wgan-gp-small",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.wgan_gp:WassersteinGan",
+        title="WGAN-GP, small",
+        summary="Two perceptrons on 64 principal components; at sizes below full the critic learns for 1,400 steps "
+        "only, far from what a GAN needs.",
+        params={"dims": 64, "latent": 32},
+        license="Apache-2.0",
+        paper="I. Gulrajani, F. Ahmed, M. Arjovsky, V. Dumoulin and A. Courville (2017), Improved Training of "
+        "Wasserstein GANs",
+        tags=("gan",),
     ),
     *(
         ModelInfo(
@@ -345,5 +434,21 @@ MODELS: tuple[ModelInfo, ...] = (
             tags=("diffusion", "memoriser", "nfe"),
         )
         for nfe in (8, 64)
+    ),
+    ModelInfo(
+        name="diffusers-pipeline",
+        version="1",
+        families=("images",),
+        entry="bench.models.images.diffusers_pipeline:DiffusersPipeline",
+        title="Pretrained pipeline (diffusers)",
+        summary="A pretrained unconditional pipeline, by default DDPM for CIFAR-10; runs where the library and the "
+        "pipeline's files are and the image size is that of the data set.",
+        params={"pipeline": "google/ddpm-cifar10-32", "nfe": 50},
+        requires=("diffusers",),
+        license="Apache-2.0",
+        url="https://huggingface.co/google/ddpm-cifar10-32",
+        paper="J. Ho, A. Jain and P. Abbeel (2020), Denoising Diffusion Probabilistic Models",
+        training_data=("cifar10",),
+        tags=("diffusion", "nfe", "pretrained"),
     ),
 )

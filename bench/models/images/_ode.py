@@ -12,18 +12,21 @@ Solver = Literal["euler", "midpoint"]
 Velocity = Callable[[Tensor, Tensor], Tensor]
 
 
-def gaussian_velocity(x: Tensor, t: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
-    """Exact velocity E[x_1 - x_0 | x_t = x] for x_1 ~ N(mean, diag(variance)) independent of x_0.
+def gaussian_velocity(
+    x: Tensor, t: Tensor, mean: Tensor, variance: Tensor, covariance: Tensor | float = 0.0
+) -> Tensor:
+    """Exact velocity E[x_1 - x_0 | x_t = x] for x_1 ~ N(mean, diag(variance)) and x_0 ~ N(0, I), jointly normal.
 
-    `x` (b, d), `t` (b, 1) in [0, 1), `mean` and `variance` (d,).
+    `x` (b, d), `t` (b, 1) in [0, 1), `mean` and `variance` (d,); `covariance` (d,) of x_0 and x_1 in each
+    dimension, 0 if they are independent.
     """
-    slope = (t * variance - (1.0 - t)) / path_variance(t, variance)
-    return mean + slope * (x - t * mean)
+    shared = t * variance - (1.0 - t) + (1.0 - 2.0 * t) * covariance
+    return mean + shared / path_variance(t, variance, covariance) * (x - t * mean)
 
 
-def path_variance(t: Tensor, variance: Tensor) -> Tensor:
-    """Variance (b, d) of x_t at times `t` (b, 1) when x_1 has `variance` (d,)."""
-    return (1.0 - t) ** 2 + t**2 * variance
+def path_variance(t: Tensor, variance: Tensor, covariance: Tensor | float = 0.0) -> Tensor:
+    """Variance (b, d) of x_t at times `t` (b, 1) when x_1 has `variance` and, with x_0, `covariance` (d,)."""
+    return (1.0 - t) ** 2 + t**2 * variance + 2.0 * t * (1.0 - t) * covariance
 
 
 def integrate(velocity: Velocity, x: Tensor, *, nfe: int, solver: Solver = "euler") -> Tensor:

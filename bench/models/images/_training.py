@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -51,3 +51,29 @@ def batches(data: Tensor, size: int, steps: int, rng: torch.Generator) -> Iterat
 def step_count(limit: int, epochs: int, images: int, batch: int) -> int:
     """Number of training steps: at most `limit`, and at most `epochs` passes over the images."""
     return min(limit, epochs * -(-images // batch))
+
+
+def train(
+    network: nn.Module,
+    data: Tensor,
+    loss: Callable[[Tensor], Tensor],
+    rng: torch.Generator,
+    *,
+    steps: int,
+    batch: int,
+    rate: float,
+    average: float,
+) -> None:
+    """Minimise `loss` over batches of `data` with Adam, then give `network` the running mean of its weights."""
+    weights = list(network.parameters())
+    averages = [weight.detach().clone() for weight in weights]
+    optimizer = torch.optim.Adam(weights, betas=(0.9, 0.99), fused=True)
+    for step, rows in enumerate(batches(data, batch, steps, rng)):
+        set_learning_rate(optimizer, schedule(step, steps, peak=rate))
+        optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward([loss(rows)])
+        optimizer.step()
+        decay = min(average, (1 + step) / (10 + step))
+        torch._foreach_lerp_(averages, [weight.detach() for weight in weights], 1.0 - decay)
+    for weight, mean in zip(weights, averages, strict=True):
+        weight.data.copy_(mean)

@@ -19,14 +19,14 @@ from bench.spec import Context
 class _Plan:
     steps: int
     width: int
-    epochs: int = 120
+    epochs: int = 100
     batch: int = 128
     rate: float = 4e-3
 
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64),
-    "small": _Plan(steps=900, width=256),
+    "small": _Plan(steps=500, width=256),
     "full": _Plan(steps=20_000, width=512, rate=1e-3),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,10 @@ import torch
 from torch import Tensor
 
 from bench.datasets.images import ImageDataset
+from bench.metrics.images import chamfer, frechet_distance
+from bench.models.images import flow, ot_cfm, tpc
 from bench.models.images._ode import gaussian_velocity, integrate, path_variance, unit_normal
+from bench.models.images.ot_cfm import _paired
 
 Make = Callable[..., Any]
 MEAN = torch.tensor([0.5, -2.0, 3.0], dtype=torch.float64)
@@ -54,6 +58,28 @@ def test_gaussian_flow_map() -> None:
     step = 1e-6
     later = (t + step) * MEAN + path_variance(t + step, DEVIATION**2).sqrt() * x
     torch.testing.assert_close((later - on_path) / step, to_gaussian(on_path, t), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("correlation", [-0.4, 0.8])
+def test_gaussian_velocity_of_a_coupling_is_the_regression_on_x(t: float, correlation: float) -> None:
+    """x_1 - x_0 and x_t are jointly normal, so the velocity is their regression line, from sample moments."""
+    noise, other = torch.randn(2, 400_000, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    ends = MEAN + DEVIATION * (correlation * noise + (1 - correlation**2) ** 0.5 * other)
+    x, velocity = torch.lerp(noise, ends, t), ends - noise
+    at = x[:5]
+    slope = ((x - x.mean(0)) * (velocity - velocity.mean(0))).mean(0) / x.var(0)
+    found = gaussian_velocity(
+        at, torch.full((5, 1), t, dtype=torch.float64), MEAN, DEVIATION**2, correlation * DEVIATION
+    )
+    torch.testing.assert_close(found, velocity.mean(0) + slope * (at - x.mean(0)), rtol=0.02, atol=0.02)
+
+
+def test_perfect_coupling_of_a_gaussian_needs_one_step() -> None:
+    """x_1 = m + s x_0 has straight paths: one Euler step is exact."""
+    x = start(20)
+    one = integrate(lambda x, t: gaussian_velocity(x, t, MEAN, DEVIATION**2, DEVIATION), x, nfe=1)
+    torch.testing.assert_close(one, MEAN + DEVIATION * x)
 
 
 def test_one_euler_step_ends_at_the_mean() -> None:
@@ -183,12 +209,72 @@ def test_exact_flow_to_one_point_is_straight(fitted: Make) -> None:
     assert straightness(model.velocity, x) < 1e-6
 
 
+def test_pairing_has_the_least_total_distance() -> None:
+    noise = torch.randn(6, 3, generator=torch.Generator().manual_seed(1))
+    targets = 2.0 * torch.randn(6, 3, generator=torch.Generator().manual_seed(2))
+    totals = [
+        float(((noise[list(order)] - targets) ** 2).sum()) for order in itertools.permutations(range(6))
+    ]
+    assert float(((_paired(noise, targets) - targets) ** 2).sum()) == pytest.approx(min(totals))
+
+
+def test_pairing_leaves_the_distribution_of_noise_alone() -> None:
+    noise = torch.randn(128, 3, generator=torch.Generator().manual_seed(1))
+    paired = _paired(noise, torch.randn(128, 3, generator=torch.Generator().manual_seed(2)))
+    assert torch.equal(paired.sort(dim=0).values, noise.sort(dim=0).values)
+
+
+_BRIEF = flow._Plan(steps=200, width=128, blocks=1, rate=6e-3)
+_SEEDS, _FEW = (0, 1, 2), (1, 2, 4)
+
+
+@pytest.fixture(scope="module")
+def brief(digit_images: ImageDataset) -> dict[str, dict[str, list[float]]]:
+    """Straightness and Frechet distance at few steps of three flows that differ in one thing, for three seeds."""
+    real = digit_images.ref.images.reshape(598, -1) / 255.0
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, cls in (
+        ("flow", flow.FlowMatching),
+        ("ot-cfm", ot_cfm.OptimalTransportFlow),
+        ("tpc", tpc.PairedFlow),
+    ):
+        for seed in _SEEDS:
+            model = cls()
+            model._plan = _BRIEF
+            model.fit(digit_images.fit.images, None, seed=seed, device="cpu", budget_s=60.0)
+            x = unit_normal(200, 64, seed=seed, device="cpu").reshape(200, 1, 8, 8)
+            row = {"straightness": straightness(model.velocity, x)}
+            for nfe in _FEW:
+                generated = model.sample(598, seed=seed, nfe=nfe).reshape(598, -1) / 255.0
+                row[f"fd {nfe}"] = frechet_distance(real=real, generated=generated).distance
+                row[f"chamfer {nfe}"] = chamfer(real=real, generated=generated, k=1).deviation
+            for key, value in row.items():
+                found.setdefault(name, {}).setdefault(key, []).append(value)
+    return found
+
+
+@pytest.mark.parametrize(
+    "measure", ["straightness", *(f"{m} {nfe}" for m in ("fd", "chamfer") for nfe in _FEW)]
+)
+def test_optimal_coupling_is_straighter_and_better_at_few_steps(
+    measure: str, brief: dict[str, dict[str, list[float]]]
+) -> None:
+    """The worst of three seeds beats the best of the plain flow: same network, steps, batches and loss."""
+    assert max(brief["ot-cfm"][measure]) < min(brief["flow"][measure])
+
+
+@pytest.mark.parametrize("measure", ["straightness", "fd 1", "chamfer 1", "chamfer 2"])
+def test_consistent_velocities_are_straighter(measure: str, brief: dict[str, dict[str, list[float]]]) -> None:
+    assert max(brief["tpc"][measure]) < min(brief["flow"][measure])
+
+
+@pytest.mark.parametrize("name", ["flow", "ot-cfm", "tpc"])
 @pytest.mark.parametrize(("solver", "nfe"), [("euler", 6), ("midpoint", 7)])
 def test_flow_samples_follow_its_velocity(
-    solver: Any, nfe: int, colour_images: np.ndarray, fitted: Make
+    name: str, solver: Any, nfe: int, colour_images: np.ndarray, fitted: Make
 ) -> None:
     """`sample` works in rotated coordinates; integrating `velocity` over images ends at the same bytes."""
-    model = fitted("flow", colour_images, solver=solver)
+    model = fitted(name, colour_images, solver=solver)
     noise = unit_normal(10, 768, seed=4, device="cpu") @ model.rotation.T
     ends = integrate(
         lambda x, t: model.velocity(x.reshape(-1, 3, 16, 16), t[:, 0]).reshape(x.shape),
