@@ -17,6 +17,7 @@ RuleKind = Literal["determines", "at_most", "missing_implies", "missing_together
 MIN_LEVELS = 5
 HOLDOUT_SHARE = 0.999
 _MIN_COMPARED = 20
+_PROBE_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,11 @@ def mine(*, real: EncodedTable, holdout: EncodedTable) -> list[Rule]:
     """
     check_same_layout(real=real, holdout=holdout)
     candidates = [*_dependencies(real), *_orders(real), *_joint_gaps(real)]
+    few = real.take(np.arange(min(len(real), _PROBE_ROWS)))
     kept = []
     for rule in candidates:
-        if broken(rule, real, real=real).any():
+        # Nearly every candidate already fails on a few rows.
+        if broken(rule, few, real=few).any() or broken(rule, real, real=real).any():
             continue
         if broken(rule, holdout, real=real).mean() <= 1 - HOLDOUT_SHARE:
             kept.append(rule)

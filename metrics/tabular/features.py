@@ -39,6 +39,7 @@ class FeatureMap:
             j: _levels(real, everyone, j) for j in self._columns if not real.columns[j].is_numeric
         }
         self._low, high = finite_limits(real)
+        self._middle, self._centre, self._deviation = _column_statistics(bounded(real, real=real).numbers)
         self._spread = np.where(high > self._low, spreads(self._low, high), 1.0)
 
     def __call__(self, table: EncodedTable) -> Features:
@@ -60,15 +61,21 @@ class FeatureMap:
             yield missing[:, None].astype(np.float64) * self._scale
 
     def _numbers(self, table: EncodedTable, j: int, missing: npt.NDArray[np.bool_]) -> Features:
-        known = bounded(self._real, real=self._real).values(j)
-        known = known[~np.isnan(known)]
-        middle = float(np.median(known)) if len(known) else 0.0
-        values = np.where(missing, middle, table.values(j))
         at = table.position(j)
-        if not self._standardise:
-            return fractions(values, self._low[at], self._spread[at])
-        centre, deviation = (float(known.mean()), float(known.std())) if len(known) else (0.0, 1.0)
-        return np.asarray((values - centre) / (deviation or 1.0))
+        values = np.where(missing, self._middle[at], table.values(j))
+        if self._standardise:
+            return np.asarray((values - self._centre[at]) / self._deviation[at])
+        return fractions(values, self._low[at], self._spread[at])
+
+
+def _column_statistics(numbers: Features) -> tuple[Features, Features, Features]:
+    """Median, mean and standard deviation of each column's present values; 0, 0 and 1 without any."""
+    middle, centre, deviation = (np.full(numbers.shape[1], v) for v in (0.0, 0.0, 1.0))
+    for at, column in enumerate(numbers.T):
+        known = column[~np.isnan(column)]
+        if len(known):
+            middle[at], centre[at], deviation[at] = np.median(known), known.mean(), known.std() or 1.0
+    return middle, centre, deviation
 
 
 def joined(parts: Sequence[Features], rows: int) -> Features:

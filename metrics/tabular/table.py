@@ -82,8 +82,16 @@ class EncodedTable:
 
     def position(self, column: int) -> int:
         """Place of a column within its block (`numbers` or `codes`)."""
-        kind = self.columns[column].is_numeric
-        return sum(c.is_numeric == kind for c in self.columns[:column])
+        return self._positions[column]
+
+    @cached_property
+    def _positions(self) -> list[int]:
+        seen = {True: 0, False: 0}
+        places = []
+        for column in self.columns:
+            places.append(seen[column.is_numeric])
+            seen[column.is_numeric] += 1
+        return places
 
     def values(self, column: int) -> npt.NDArray[Any]:
         """The column's numbers (float64) or codes (int32), (n,)."""
