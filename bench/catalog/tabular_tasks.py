@@ -20,7 +20,9 @@ _PROTOCOL = (
 
 
 def _settings(n: int, **more: JSONScalar) -> dict[str, JSONScalar]:
-    """`test_over_train`: the repeats draw their rows anew from one data set."""
+    """`test_over_train`: the repeats draw their rows anew from one data set. `predictors` and `learners` name the
+    models to use, all by default. `heavy_datasets`, `heavy_repeats`: where models with the tag heavy run.
+    """
     return {"n": n, "test_over_train": 0.5, **more}
 
 
@@ -54,7 +56,11 @@ TASKS: tuple[TaskInfo, ...] = (
         scoring=1,
         entry="bench.tasks.tabular.structure:TabularStructure",
         sizes={
-            "tiny": SizePlan(datasets=("scm_mix12",), repeats=1, settings=_settings(200, oracle_rows=2_000)),
+            "tiny": SizePlan(
+                datasets=("scm_mix12",),
+                repeats=1,
+                settings=_settings(200, oracle_rows=2_000, predictors="trees"),
+            ),
             "small": SizePlan(
                 datasets=("scm_mix12", "bn_rand20", "scm_lingam10"),
                 repeats=2,
@@ -100,7 +106,7 @@ TASKS: tuple[TaskInfo, ...] = (
         scoring=1,
         entry="bench.tasks.tabular.efficacy:TabularEfficacy",
         sizes={
-            "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120)),
+            "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120, learners="linear")),
             "small": SizePlan(
                 datasets=("affairs", "diabetes"),
                 repeats=2,

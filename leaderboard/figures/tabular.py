@@ -178,8 +178,8 @@ def _attacks(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
     return Figure(
         id=f"attacks-{dataset.slug}",
         title=f"Membership attacks, {dataset.title}",
-        caption="Share of training rows found against share of fresh rows accused wrongly, by the attack that is best at "
-        "1 % false positives, first repeat. On the dotted line the attacker guesses.",
+        caption="Share of training rows found against share of fresh rows accused wrongly, by the attack that is best "
+        "at 1 % false positives, first repeat. On the dotted line the attacker guesses.",
         traces=traces,
         layout={
             "xaxis": {"type": "log", "title": {"text": "false positives (log)"}, "range": [-3, 0]},

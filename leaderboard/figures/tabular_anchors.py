@@ -77,8 +77,8 @@ def anchored_radar(task: TaskInfo, dataset: DatasetView, shown: Sequence[Line]) 
     return Figure(
         id=f"anchored-{dataset.slug}",
         title=f"Anchored scores, {dataset.title}",
-        caption="100: as fresh real rows; 0: as independent columns, or for privacy as a copy of the training rows. Not "
-        "clipped in the table. A metric whose anchors lie within 0.01 of each other is left out.",
+        caption="100: as fresh real rows; 0: as independent columns, or for privacy as a copy of the training rows. "
+        "Not clipped in the table. A metric whose anchors lie within 0.01 of each other is left out.",
         traces=traces if len(metrics) >= 3 else (),
         layout={"polar": {"radialaxis": {"range": [0, LIMIT], "angle": 90}, "bgcolor": "rgba(0,0,0,0)"}},
         table=DataTable(head=("Model", *(titles[m] for m in metrics)), rows=rows),

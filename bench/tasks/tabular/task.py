@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from bench.datasets.tabular.schema import TableSchema
+from bench.metrics.tabular.columnwise import PREDICTORS
+from bench.metrics.tabular.learners import LEARNERS
 from bench.metrics.tabular.result import Result
 from bench.metrics.tabular.table import EncodedTable
 from bench.metrics.tabular.together import Inputs
@@ -84,6 +86,8 @@ class TabularTask(Task):
             test=test,
             truth=None if known is None else known.about(synthetic.table, holdout),
             rules=encoder.rules(),
+            predictors=_named(unit, "predictors", PREDICTORS),
+            learners=_named(unit, "learners", LEARNERS),
             seed=derived_seed(plan.seed, "metrics"),
             device=ctx.device,
             memory_bytes=MEMORY_BYTES,
@@ -128,6 +132,12 @@ class TabularTask(Task):
         self, results: Mapping[str, Result], inputs: Inputs, plan: TableUnit, folder: Path
     ) -> list[Exhibit]:
         raise NotImplementedError
+
+
+def _named(unit: Unit, setting: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The models that a setting names, with commas between; all of them without it."""
+    wanted = str(unit.settings.get(setting) or ",".join(known)).split(",")
+    return tuple(name for name in known if name in wanted)
 
 
 def _truth(plan: TableUnit, encoder: Encoder, unit: Unit) -> KnownTruth | None:
