@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from bench.leaderboard.build import read
+from bench.leaderboard.matchup import matchups
+from tests.leaderboard import fabricate
 from tests.leaderboard.conftest import Built
 
 BROWSER = Path(__file__).parent / "browser"
@@ -45,8 +48,10 @@ def chromium() -> str:
 
 
 @pytest.fixture(scope="session")
-def results(chromium: str, site: Built, large_site: Built, long_site: Built) -> dict[str, Any]:
-    sites = [str(built.out) for built in (site, large_site, long_site)]
+def results(
+    chromium: str, site: Built, large_site: Built, long_site: Built, ranked_site: Built
+) -> dict[str, Any]:
+    sites = [str(built.out) for built in (site, large_site, long_site, ranked_site)]
     done = subprocess.run(
         ["node", "run.mjs", chromium, *sites], cwd=BROWSER, capture_output=True, text=True, timeout=600
     )
@@ -62,6 +67,23 @@ def test_in_browser(check: str, results: dict[str, Any]) -> None:
     for name, value in found["facts"].items():
         print(f"{check}: {name} = {value}")
     assert found["problems"] == []
+
+
+@pytest.mark.slow
+def test_the_browser_compares_as_the_statistics_do(results: dict[str, Any], ranked_site: Built) -> None:
+    """The t test written in JavaScript, and the evidence worked out for the page, against `bench compare`."""
+    registry = fabricate.ranked_registry()
+    expected = matchups(read([ranked_site.store], registry), registry, "ours", "theirs")
+    found = results["compare.numbers_are_those_of_the_statistics"]["facts"]["comparison"]
+    assert len(found) == len(expected) == 7
+    for line, (_, method, difference, low, high, p, adjusted) in zip(expected, found, strict=True):
+        result = line.result
+        assert result is not None
+        assert (method == "anytime") == (result.method == "anytime")
+        assert (difference, low, high) == pytest.approx(
+            (result.difference, result.low, result.high), abs=2e-5
+        )
+        assert (p, adjusted) == pytest.approx((result.p_value, result.adjusted_p), rel=1e-3)
 
 
 def test_there_are_checks() -> None:

@@ -1,8 +1,14 @@
 // What a check works with: pages that report every error, and a list of problems found.
 import { pathToFileURL } from "node:url";
 
+// Every page type; what comes after a colon is of another site.
 export const PAGES = [
   "index.html",
+  "compare.html",
+  "ranked:index.html",
+  "ranked:rank/alignment.html",
+  "ranked:task/alignment.choice-0.html",
+  "ranked:compare.html#a=ours&b=older",
   "task/images.fidelity.html",
   "task/images.old.html",
   "model/flow-matching.html",
@@ -38,6 +44,8 @@ export class Kit {
   }
 
   address(path, site = "site") {
+    const at = path.indexOf(":");
+    if (at > 0) return this.address(path.slice(at + 1), path.slice(0, at));
     return `${pathToFileURL(this.sites[site])}/${path}`;
   }
 

@@ -1,9 +1,9 @@
 // Runs every exported check against built sites and prints {"module.check": {problems, facts}} as JSON.
-//   node run.mjs CHROMIUM SITE LARGE_SITE LONG_SITE
+//   node run.mjs CHROMIUM SITE LARGE_SITE LONG_SITE RANKED_SITE
 import puppeteer from "puppeteer-core";
 import { Kit } from "./kit.mjs";
 
-const MODULES = ["accessibility", "charts", "layout", "safety", "speed", "table"];
+const MODULES = ["accessibility", "charts", "compare", "layout", "safety", "speed", "table"];
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -14,14 +14,14 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-const [executablePath, site, large, long] = process.argv.slice(2);
+const [executablePath, site, large, long, ranked] = process.argv.slice(2);
 const browser = await puppeteer.launch({ executablePath, args: FLAGS, pipe: true });
 const results = {};
 try {
   for (const module of MODULES) {
     const checks = await import(`./checks/${module}.mjs`);
     for (const [name, check] of Object.entries(checks)) {
-      const kit = new Kit(browser, { site, large, long });
+      const kit = new Kit(browser, { site, large, long, ranked });
       const start = performance.now();
       try {
         await check(kit);
