@@ -19,23 +19,36 @@ _KEPT = (torch.float32, torch.float64)
 
 
 def feature_pair(*, real: Features, generated: Features, minimum: int = 1) -> tuple[Tensor, Tensor]:
-    """Both sets as finite float tensors (n, d) and (m, d) of one dtype on one device.
+    """Both sets as finite float tensors (n, d) and (m, d); the rules are those of feature_sets."""
+    x, y = feature_sets(minimum=minimum, real=real, generated=generated)
+    return x, y
 
-    Integer, bool and half-precision features become float32; float64 stays; if one set is float64, both are.
+
+def feature_sets(*, minimum: int = 1, **sets: Features) -> tuple[Tensor, ...]:
+    """The named sets as finite float tensors (samples, d) of one dtype on one device, in the order given.
+
+    Integer, bool and half-precision features become float32; float64 stays; if one set is float64, all are.
     Raises ValueError for wrong shapes, too few samples, NaN or infinity, TypeError for other types.
     """
-    x, y = _tensor(real, "real"), _tensor(generated, "generated")
-    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[1] or x.shape[1] == 0:
+    tensors = {name: _tensor(features, name) for name, features in sets.items()}
+    names, first = _listed(list(tensors)), next(iter(tensors.values()))
+    if any(x.ndim != 2 or x.shape[1] != first.shape[1] or not x.shape[1] for x in tensors.values()):
         raise ValueError(
-            f"real and generated must be 2-D arrays (samples, features) with the same number of features, "
-            f"got real {tuple(x.shape)} and generated {tuple(y.shape)}"
+            f"{names} must be 2-D arrays (samples, features) with the same number of features, "
+            f"got {_listed([f'{name} {tuple(x.shape)}' for name, x in tensors.items()])}"
         )
-    if x.device != y.device:
-        raise ValueError(
-            f"real is on {x.device} and generated on {y.device}; move both to one device with .to(device)"
-        )
-    dtype = torch.promote_types(x.dtype, y.dtype)
-    return _checked(x.to(dtype), "real", minimum), _checked(y.to(dtype), "generated", minimum)
+    for name, x in tensors.items():
+        if x.device != first.device:
+            raise ValueError(
+                f"{next(iter(tensors))} is on {first.device} and {name} on {x.device}; "
+                "move all sets to one device with .to(device)"
+            )
+    dtype = max((x.dtype for x in tensors.values()), key=lambda kind: kind.itemsize)
+    return tuple(_checked(x.to(dtype), name, minimum) for name, x in tensors.items())
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
 
 
 def feature_set(features: Features, name: str, *, minimum: int = 1) -> Tensor:

@@ -87,3 +87,28 @@ def trace_of_root(factor: Factor, covariance: Tensor) -> float:
         return float(np.sqrt(values.clip(min=0)).sum())
     congruent = matrix.T @ covariance @ matrix
     return float(torch.linalg.eigvalsh((congruent + congruent.T) / 2).clamp(min=0).sqrt().sum())
+
+
+def second_moment_spectrum(features: Tensor, *, centre: Tensor | None = None, unit: bool = False) -> Tensor:
+    """Eigenvalues >= 0, ascending, of A^T A / n for the rows A of `features` (n, d), from the smaller of the two sides.
+
+    `centre` is subtracted first; `unit` divides each row by its length, a row of zeros stays. Float64, without a
+    float64 copy of all rows when n > d.
+    """
+
+    def rows(start: int, stop: int) -> Tensor:
+        part = features[start:stop].double()
+        part = part if centre is None else part - centre
+        return torch.nn.functional.normalize(part, dim=1) if unit else part
+
+    count, width = features.shape
+    if count <= width:
+        whole = rows(0, count)
+        product = whole @ whole.T
+    else:
+        product = features.new_zeros((width, width), dtype=torch.float64)
+        for start in range(0, count, _CHUNK_ROWS):
+            part = rows(start, start + _CHUNK_ROWS)
+            product.addmm_(part.T, part)
+    values: Tensor = torch.linalg.eigvalsh(product / count)
+    return values.clamp_(min=0)

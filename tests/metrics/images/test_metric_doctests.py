@@ -7,7 +7,27 @@ import importlib
 
 import pytest
 
-MODULES = ["chamfer", "density_coverage", "frechet", "kernel", "precision_recall"]
+MODULES = [
+    "authenticity",
+    "chamfer",
+    "class_balance",
+    "clipped",
+    "copying",
+    "density_coverage",
+    "effective_rank",
+    "fd_infinity",
+    "frechet",
+    "inception_score",
+    "kernel",
+    "memorisation",
+    "precision_recall",
+    "probabilistic",
+    "rbf",
+    "sliced_wasserstein",
+    "straightness",
+    "symmetric",
+    "vendi",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -14,14 +14,21 @@ from bench.metrics.images import (
     GaussianStatistics,
     Subsets,
     chamfer,
+    clipped_density_coverage,
     density_coverage,
+    effective_rank,
     equalise,
     frechet_distance,
     frechet_from_statistics,
     kernel_distance,
     neighbor_metrics,
     precision_recall,
+    probabilistic_precision_recall,
+    rbf_mmd,
+    sliced_wasserstein,
+    sliced_wasserstein_approximation,
     statistics_from_moments,
+    symmetric_precision_recall,
 )
 
 Array = npt.NDArray[Any]
@@ -32,6 +39,13 @@ METRICS: list[Callable[..., Any]] = [
     density_coverage,
     chamfer,
     neighbor_metrics,
+    symmetric_precision_recall,
+    probabilistic_precision_recall,
+    clipped_density_coverage,
+    rbf_mmd,
+    sliced_wasserstein,
+    sliced_wasserstein_approximation,
+    effective_rank,
 ]
 every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.__name__)
 

@@ -15,10 +15,15 @@ from hypothesis import strategies as st
 
 from bench.metrics.images import (
     chamfer,
+    clipped_density_coverage,
     density_coverage,
     frechet_distance,
     kernel_distance,
     precision_recall,
+    probabilistic_precision_recall,
+    rbf_mmd,
+    sliced_wasserstein_approximation,
+    symmetric_precision_recall,
 )
 
 Array = npt.NDArray[Any]
@@ -52,17 +57,20 @@ def read(metric: Callable[..., Any], attribute: str, **options: Any) -> Callable
 
 
 def case(name: str, metric: Callable[..., Any], attribute: str, direction: int, **known: Any) -> Case:
-    options = {} if metric in (frechet_distance, kernel_distance) else {"k": known.pop("k", K)}
+    options = known.pop("options", None)
+    if options is None:
+        options = {"k": known.pop("k", K)}
     return Case(name, read(metric, attribute, **options), direction, **known)
 
 
 CASES = [
-    case("fd", frechet_distance, "distance", -1, lo=0, hi=math.inf, identical=0, swapped="fd"),
+    case("fd", frechet_distance, "distance", -1, lo=0, hi=math.inf, identical=0, swapped="fd", options={}),
     case(
         "kid",
         kernel_distance,
         "mmd2",
         -1,
+        options={},
         lo=-math.inf,
         hi=math.inf,
         identical=math.nan,
@@ -112,6 +120,92 @@ CASES = [
     case("g2r_ratio", chamfer, "g2r_ratio", -1, k=1, lo=0, hi=math.inf, identical=0, swapped=None),
     case("fidelity", chamfer, "fidelity", 1, k=1, lo=0, hi=1, identical=1, swapped=None),
     case("chamfer coverage", chamfer, "coverage", 1, k=1, lo=0, hi=1, identical=1, swapped=None),
+    case(
+        "rbf mmd",
+        rbf_mmd,
+        "mmd2",
+        -1,
+        options={"normalize": False},
+        lo=-1e-9,
+        hi=2000,
+        identical=0,
+        swapped="rbf mmd",
+    ),
+    case(
+        "sliced approximation",
+        sliced_wasserstein_approximation,
+        "distance",
+        -1,
+        options={},
+        lo=0,
+        hi=math.inf,
+        identical=0,
+        swapped="sliced approximation",
+    ),
+    case(
+        "symmetric precision",
+        symmetric_precision_recall,
+        "precision",
+        1,
+        lo=0,
+        hi=1,
+        identical=1,
+        swapped=None,
+        whole_counts=True,
+    ),
+    case(
+        "symmetric recall",
+        symmetric_precision_recall,
+        "recall",
+        1,
+        lo=0,
+        hi=1,
+        identical=1,
+        swapped=None,
+        whole_counts=True,
+    ),
+    case(
+        "clipped density",
+        clipped_density_coverage,
+        "density",
+        1,
+        lo=0,
+        hi=1,
+        identical=1,
+        swapped=None,
+        whole_counts=True,
+    ),
+    case(
+        "clipped coverage",
+        clipped_density_coverage,
+        "coverage",
+        1,
+        lo=0,
+        hi=1,
+        identical=1,
+        swapped=None,
+        whole_counts=True,
+    ),
+    case(
+        "p-precision",
+        probabilistic_precision_recall,
+        "precision",
+        1,
+        lo=0,
+        hi=1,
+        identical=1,
+        swapped="p-recall",
+    ),
+    case(
+        "p-recall",
+        probabilistic_precision_recall,
+        "recall",
+        1,
+        lo=0,
+        hi=1,
+        identical=1,
+        swapped="p-precision",
+    ),
     case("deviation, k=3", chamfer, "deviation", -1, lo=0, hi=math.inf, identical=math.nan, swapped=None),
 ]
 BY_NAME = {entry.name: entry for entry in CASES}
@@ -167,8 +261,8 @@ def test_rotating_and_moving_both_sets_does_not_matter(entry: Case, seed: int, o
 @given(seed=st.integers(0, 10_000), factor=st.floats(1e-6, 1e6))
 @settings(max_examples=15, deadline=None)
 def test_the_unit_of_features_sets_the_unit_of_distances(entry: Case, seed: int, factor: float) -> None:
-    power = {"fd": 2, "r2g": 1, "g2r": 1, "chamfer": 1}.get(entry.name, 0)
-    if entry.name == "kid":
+    power = {"fd": 2, "r2g": 1, "g2r": 1, "chamfer": 1, "sliced approximation": 1}.get(entry.name, 0)
+    if entry.name in ("kid", "rbf mmd"):
         return
     x, y = sets(seed)
     expected = entry.measure(x, y) * factor**power
@@ -210,7 +304,7 @@ def test_moving_the_generated_samples_away_never_improves_the_value(entry: Case,
     assert (np.diff(ranked) <= 1e-12 * np.abs(ranked[1:])).all(), steps
     near = entry.measure(x, y) * entry.direction
     assert near >= ranked[0]
-    if entry.name not in ("coverage", "chamfer coverage", "recall"):
+    if entry.name not in ("coverage", "chamfer coverage", "recall", "symmetric recall", "clipped coverage"):
         assert near > ranked[-1]
 
 

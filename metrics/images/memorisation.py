@@ -1,0 +1,81 @@
+"""Memorisation ratio: are generated samples nearer to the training samples than to as many held-out ones?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from bench.metrics.images._inputs import Features, feature_sets
+from bench.metrics.neighbors import nearest_between
+
+DEGENERATE_HELD_OUT = "degenerate-held-out"
+_PAIRS = 16
+
+
+@dataclass(frozen=True)
+class NearestPair:
+    """A generated sample, its nearest training sample and their distance."""
+
+    generated: int
+    train: int
+    distance: float
+
+
+@dataclass(frozen=True)
+class MemorisationRatio:
+    """ratio: mean distance to the nearest training sample / to the nearest held-out one; 1 is clean, 0 copies.
+
+    to_train, to_held_out: these means; train_quantile, held_out_quantile: the 1 % quantiles of the distances, where
+    a few copies show that do not move a mean.
+    pairs: the 16 generated samples nearest to a training sample, nearest first.
+    flags: "degenerate-held-out" when every generated sample is a held-out one, so that the ratio is nan.
+    """
+
+    ratio: float
+    to_train: float
+    to_held_out: float
+    train_quantile: float
+    held_out_quantile: float
+    pairs: tuple[NearestPair, ...]
+    flags: tuple[str, ...] = ()
+
+
+def memorisation_ratio(*, train: Features, held_out: Features, generated: Features) -> MemorisationRatio:
+    """Compare the distances of generated samples to training samples and to as many held-out real ones.
+
+    train: (n, d), held_out: (n, d), a random subset of the training samples as large as the held-out set, for a
+    larger set is nearer by its size alone; generated: (m, d); numpy or torch. Raises ValueError for bad features
+    and for sets of different sizes. The definition is this project's own.
+
+    >>> import numpy as np
+    >>> train, held_out = np.array([[0.0], [4]]), np.array([[1.0], [6]])
+    >>> memorisation_ratio(train=train, held_out=held_out, generated=np.array([[0.0], [4], [5]])).ratio  # 1 / 4
+    0.25
+    """
+    known, kept, y = feature_sets(train=train, held_out=held_out, generated=generated)
+    if len(known) != len(kept):
+        raise ValueError(
+            f"train and held_out must have one size, got {len(known)} and {len(kept)}; "
+            "take a random subset of the larger"
+        )
+    to_train = nearest_between(real=known, generated=y, k=1).generated_to_real
+    to_kept = nearest_between(real=kept, generated=y, k=1).generated_to_real.distances[:, 0]
+    near = to_train.distances[:, 0]
+    mean, reference = float(near.mean()), float(to_kept.mean())
+    order = near.argsort(stable=True)[:_PAIRS].tolist()
+    return MemorisationRatio(
+        ratio=mean / reference if reference > 0 else math.nan,
+        to_train=mean,
+        to_held_out=reference,
+        train_quantile=_quantile(near),
+        held_out_quantile=_quantile(to_kept),
+        pairs=tuple(NearestPair(row, int(to_train.indices[row, 0]), float(near[row])) for row in order),
+        flags=() if reference > 0 else (DEGENERATE_HELD_OUT,),
+    )
+
+
+def _quantile(distances: Tensor) -> float:
+    """The 1 % quantile, a distance that occurs (torch's quantile refuses more than 2^24 values)."""
+    return float(distances.sort().values[max(0, math.ceil(0.01 * len(distances)) - 1)])
