@@ -1,23 +1,24 @@
-"""Figures of the image family: sample sheets, Chamfer against Fréchet, fidelity against coverage."""
+"""Figures of the image family: sample sheets, Chamfer against Fréchet, fidelity against coverage, people."""
 
 from __future__ import annotations
 
 from bench.leaderboard import exhibits
 from bench.leaderboard.exhibits import Picture
-from bench.leaderboard.figures import Figure
+from bench.leaderboard.figures import Figure, human
 from bench.leaderboard.figures.scatter import AxisOf, scatter
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 
+QUALITY = "images.fidelity"  # the task whose metrics are held against people
 SHEET, REFERENCE = "samples", "reference"  # names of the exhibits with grids of images
 
 
 def figures(task: TaskView) -> list[Figure]:
-    """The figures of every dataset, in the order of the page."""
+    """The figures of every dataset, in the order of the page; then what is known of metrics and people."""
     found: list[Figure] = []
     for dataset in task.datasets:
         found += [f for f in (_sheets(dataset), _chamfer_against_fd(dataset), _plane(dataset)) if f]
-    return found
+    return found + (human.figures() if task.info.name == QUALITY else [])
 
 
 def _sheets(dataset: DatasetView) -> Figure | None:
