@@ -69,7 +69,7 @@ _DENSITY = (
             "for fresh data, 0 for a copy.", _ALAA),
     _metric("precision", "max", "Precision", "Share of synthetic rows inside a ball around a real one, k = 5.", _NAEEM),
     _metric("recall", "max", "Recall", "Share of real rows inside a ball around a synthetic one, k = 5.", _NAEEM),
-    _metric("density", "none", "Density", "Mean number of real balls that hold a synthetic row, divided by k.", _NAEEM,
+    _metric("density", "max", "Density", "Mean number of real balls that hold a synthetic row, divided by k.", _NAEEM,
             hi=float("inf"), target=1.0),
     _metric("coverage", "max", "Coverage", "Share of real rows whose ball holds a synthetic one.", _NAEEM),
     _metric("mmd2", "min", "Squared MMD",
