@@ -56,6 +56,95 @@ _KYNKAANNIEMI = (
     "T. Kynkaanniemi et al. (2019), Improved precision and recall metric for assessing generative models"
 )
 _NAEEM = "M. F. Naeem et al. (2020), Reliable fidelity and diversity metrics for generative models"
+_SALVY = (
+    "N. Salvy, H. Talbot and B. Thirion (2026), Enhanced generative model evaluation with clipped density and "
+    "coverage"
+)
+_ALAA = "A. M. Alaa, B. van Breugel, E. S. Saveliev and M. van der Schaar (2022), How faithful is your synthetic data?"
+_MEEHAN = (
+    "C. Meehan, K. Chaudhuri and S. Dasgupta (2020), A non-parametric test to detect data-copying in generative "
+    "models"
+)
+
+_NOVELTY_METRICS = (
+    MetricInfo(
+        name="memorisation_ratio",
+        direction="none",
+        lo=0.0,
+        target=1.0,
+        title="Memorisation ratio",
+        definition="Mean distance from a generated image to its nearest training image, divided by that to the "
+        "nearest of as many held-out ones. 1 is clean, 0 are copies (copies of a training set twice as large as the "
+        "held-out set give about one half); below 0.9 the badge `copying` is given.",
+        cite=_OWN,
+    ),
+    MetricInfo(
+        name="authenticity",
+        direction="none",
+        lo=0.0,
+        hi=1.0,
+        title="Authenticity",
+        definition="Share of generated images farther from their nearest training image than that one's own nearest "
+        "training neighbour. 0 for copies, about one half for real images, 1 for noise.",
+        cite=_ALAA,
+    ),
+    MetricInfo(
+        name="copying_z",
+        direction="none",
+        target=0.0,
+        title="Copying test, z",
+        definition="Mann-Whitney statistic of the distances to training images, generated against held-out ones: "
+        "far below 0 is copying, far above 0 unlike the training images.",
+        cite=_MEEHAN,
+    ),
+    MetricInfo(
+        name="fd_inf",
+        direction="min",
+        title="Fréchet, extrapolated",
+        definition="Fréchet distance extrapolated to infinitely many generated images by a line in 1 / n; may be "
+        "negative. Needs 500 images.",
+        cite="M. J. Chong and D. Forsyth (2020), Effectively unbiased FID and Inception score and where to find them",
+    ),
+    MetricInfo(
+        name="clipped_density",
+        direction="max",
+        lo=0.0,
+        hi=1.0,
+        title="Clipped density",
+        definition="Density with radii and counts clipped, relative to that of real images, at most 1: falls with "
+        "the share of bad images (k = 5).",
+        cite=_SALVY,
+    ),
+    MetricInfo(
+        name="clipped_coverage",
+        direction="max",
+        lo=0.0,
+        hi=1.0,
+        title="Clipped coverage",
+        definition="Share of good images that would reach as much of the balls of real ones (k = 5).",
+        cite=_SALVY,
+    ),
+    MetricInfo(
+        name="vendi_ratio",
+        direction="none",
+        lo=0.0,
+        target=1.0,
+        title="Vendi ratio",
+        definition="Effective number of different generated images (cosine kernel), divided by that of real ones. "
+        "Below 1: collapse; above 1: noise.",
+        cite="D. Friedman and A. B. Dieng (2023), The Vendi score: a diversity evaluation metric for machine learning",
+    ),
+    MetricInfo(
+        name="rank_ratio",
+        direction="none",
+        lo=0.0,
+        target=1.0,
+        title="Effective rank ratio",
+        definition="Effective rank of the covariance of generated features, divided by that of real ones: below 1 a "
+        "collapse on fewer directions.",
+        cite="O. Roy and M. Vetterli (2007), The effective rank: a measure of effective dimensionality",
+    ),
+)
 
 _FIDELITY_METRICS = (
     MetricInfo(
@@ -187,7 +276,7 @@ TASKS: tuple[TaskInfo, ...] = (
         name="images.fidelity",
         title="Image fidelity",
         version=1,
-        scoring=1,
+        scoring=2,
         entry="bench.tasks.images.fidelity:ImageFidelity",
         sizes={
             "tiny": SizePlan(datasets=("digits",), repeats=1, settings={"n": 100, "fit": 10_000}),
@@ -196,12 +285,14 @@ TASKS: tuple[TaskInfo, ...] = (
             ),
             "full": SizePlan(datasets=("fashion",), repeats=3, settings={"n": 5_000, "fit": 60_000}),
         },
-        metrics=_FIDELITY_METRICS,
+        metrics=_FIDELITY_METRICS + _NOVELTY_METRICS,
         summary="Compares generated images with as many real ones the model has not seen: how near they are, and "
         "how much of the real ones they reach.",
         protocol="own",
         protocol_note="The Chamfer definitions are ours, as the code of the abstract that argues for them is not "
-        "public; Fréchet and kernel distances, precision, recall, density and coverage are as published. "
+        "public; Fréchet and kernel distances, precision, recall, density and coverage are as published. The "
+        "memorisation ratio is ours, the other metrics of novelty and diversity as published; they use "
+        "the default encoder alone. "
         "Intervals within a run: 10 disjoint blocks (fd, kid), 5 random halves by the delete-half jackknife "
         "(the others).",
     ),

@@ -10,21 +10,22 @@ from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 
 QUALITY = "images.fidelity"  # the task whose metrics are held against people
-SHEET, REFERENCE = "samples", "reference"  # names of the exhibits with grids of images
+SHEET, REFERENCE, PAIRS = "samples", "reference", "nearest-training"  # names of the exhibits with images
 
 
 def figures(task: TaskView) -> list[Figure]:
     """The figures of every dataset, in the order of the page; then what is known of metrics and people."""
     found: list[Figure] = []
     for dataset in task.datasets:
-        found += [f for f in (_sheets(dataset), _chamfer_against_fd(dataset), _plane(dataset)) if f]
+        made = (_sheets, _chamfer_against_fd, _plane, _novelty, _nearest_pairs)
+        found += [figure for make in made if (figure := make(dataset))]
     return found + (human.figures() if task.info.name == QUALITY else [])
 
 
 def _sheets(dataset: DatasetView) -> Figure | None:
     """One sheet of samples per model: what the numbers are about, after one of real images."""
     order = [row.line for row in dataset.headline.everyone]
-    found = [_reference(dataset), *(_sheet(dataset, line) for line in order)]
+    found = [_reference(dataset), *(_sheet(dataset, line, SHEET, "Grid of samples") for line in order)]
     pictures = tuple(p for p in found if p)
     if not pictures:
         return None
@@ -37,15 +38,15 @@ def _sheets(dataset: DatasetView) -> Figure | None:
     )
 
 
-def _sheet(dataset: DatasetView, line: Line) -> Picture | None:
-    found = [f for f in exhibits.images(dataset.jobs[line.key]) if f[1].name == SHEET]
+def _sheet(dataset: DatasetView, line: Line, name: str, shows: str) -> Picture | None:
+    found = [f for f in exhibits.images(dataset.jobs[line.key]) if f[1].name == name]
     if not found:
         return None
     return exhibits.picture(
         *found[0],
         label=line.title,
         href=f"model/{line.slug}.html",
-        alt=f"Grid of samples of {line.title} on {dataset.title}",
+        alt=f"{shows} of {line.title} on {dataset.title}",
     )
 
 
@@ -82,4 +83,31 @@ def _plane(dataset: DatasetView) -> Figure | None:
         x=AxisOf("g2r_ratio", "generated to real, ratio (fidelity)"),
         y=AxisOf("r2g_ratio", "real to generated, ratio (coverage)"),
         target=(1.0, 1.0),
+    )
+
+
+def _novelty(dataset: DatasetView) -> Figure | None:
+    return scatter(
+        dataset,
+        figure_id=f"novelty-{dataset.slug}",
+        title=f"Quality and copying, {dataset.title}",
+        caption="A model may match the real images by returning training images. The Fréchet distance cannot tell; "
+        "the distance to training images relative to that to held-out ones can: 1 is clean, 0 are copies.",
+        x=AxisOf("fd", "Fréchet distance"),
+        y=AxisOf("memorisation_ratio", "memorisation ratio"),
+    )
+
+
+def _nearest_pairs(dataset: DatasetView) -> Figure | None:
+    """What was generated beside the training image it is nearest to, one sheet per model."""
+    lines = (row.line for row in dataset.headline.everyone)
+    pictures = tuple(p for line in lines if (p := _sheet(dataset, line, PAIRS, "Nearest training images")))
+    if not pictures:
+        return None
+    return Figure(
+        id=f"pairs-{dataset.slug}",
+        title=f"Nearest training images, {dataset.title}",
+        caption="The 16 generated images nearest to a training image, each to the left of that one, of the first "
+        "repeat of each model. Alike pairs are copies.",
+        pictures=pictures,
     )

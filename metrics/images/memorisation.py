@@ -34,6 +34,7 @@ class MemorisationRatio:
     """
 
     ratio: float
+    ratio_se: float
     to_train: float
     to_held_out: float
     train_quantile: float
@@ -64,9 +65,11 @@ def memorisation_ratio(*, train: Features, held_out: Features, generated: Featur
     to_kept = nearest_between(real=kept, generated=y, k=1).generated_to_real.distances[:, 0]
     near = to_train.distances[:, 0]
     mean, reference = float(near.mean()), float(to_kept.mean())
+    ratio = mean / reference if reference > 0 else math.nan
     order = near.argsort(stable=True)[:_PAIRS].tolist()
     return MemorisationRatio(
-        ratio=mean / reference if reference > 0 else math.nan,
+        ratio=ratio,
+        ratio_se=_standard_error(near - ratio * to_kept) / reference if reference > 0 else math.nan,
         to_train=mean,
         to_held_out=reference,
         train_quantile=_quantile(near),
@@ -74,6 +77,11 @@ def memorisation_ratio(*, train: Features, held_out: Features, generated: Featur
         pairs=tuple(NearestPair(row, int(to_train.indices[row, 0]), float(near[row])) for row in order),
         flags=() if reference > 0 else (DEGENERATE_HELD_OUT,),
     )
+
+
+def _standard_error(values: Tensor) -> float:
+    """Of the mean; of the residuals of a ratio of means it is that of the ratio to first order."""
+    return float(values.std()) / math.sqrt(len(values)) if len(values) > 1 else math.nan
 
 
 def _quantile(distances: Tensor) -> float:

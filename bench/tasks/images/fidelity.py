@@ -1,4 +1,4 @@
-"""Task `images.fidelity`: how near are generated images to real ones, and do they reach all of them?"""
+"""Task `images.fidelity`: are generated images near to real ones, do they reach all of them, are they copies?"""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from bench.adapters.images import FeatureSource, ImageGenerator
 from bench.datasets.images import ImageSplit
 from bench.errors import InvalidOutput
 from bench.metrics.images import equalise
-from bench.metrics.neighbors import nearest_between
 from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput, Unit, derived_seed
 from bench.tasks.images.artifact import FEATURES_FILE, IMAGES_FILE, FidelityArtifact, export, read_artifact
 from bench.tasks.images.contract import check_features, check_images
 from bench.tasks.images.encoders import load_encoder
 from bench.tasks.images.encoding import encode_cached
+from bench.tasks.images.novelty import Novelty, novelty
 from bench.tasks.images.protocol import ImageUnit, image_unit
 from bench.tasks.images.scores import BALL, BALL_K, CHAMFER_K, FidelityScores, fidelity_scores
 from bench.tasks.images.sheets import write_sheet
 
-COPYING_BELOW = 0.9  # memorisation ratio
-_FEWEST_DISTINCT = 20
 _PROBE = 8  # images drawn twice to see that equal seeds give equal images
 _PROBE_TOLERANCE = 1.0  # mean difference in gray levels that rounding on a GPU may cause
 
@@ -75,10 +73,9 @@ class ImageFidelity(Task):
         encoded = time.monotonic()
         scores = {name: _scores(real[name], generated[name], plan, ctx) for name in plan.encoders}
         default, *others = plan.encoders
-        ratio = None if images is None else _memorisation(generated[default], artifact, plan, ctx)
+        known = _novelty(real[default], generated[default], artifact, plan, ctx)
         notes = {
             **_protocol_notes(plan, scores[default], len(generated[default])),
-            "memorisation_ratio": ratio,
             "pictures": "none: features only" if images is None else len(images),
             "encode_seconds": round(encoded - started, 3),
             "metric_seconds": round(time.monotonic() - encoded, 3),
@@ -86,10 +83,10 @@ class ImageFidelity(Task):
         facets = {facet: values for facet, values in scores[default].measures.items() if facet}
         facets |= {f"encoder={name}": scores[name].measures[""] for name in others}
         return TaskOutput(
-            metrics=scores[default].measures[""],
+            metrics={**scores[default].measures[""], **known.measures},
             facets=facets,
-            flags=_flags(scores[default].flags, ratio),
-            exhibits=() if images is None else _exhibits(images, plan, unit, ctx),
+            flags=_flags(scores[default].flags, copying=known.copying),
+            exhibits=() if images is None else _exhibits(images, known, plan, unit, ctx),
             notes=notes,
         )
 
@@ -164,30 +161,28 @@ def _scores(real: Array, generated: Array, plan: ImageUnit, ctx: Context) -> Fid
     return fidelity_scores(x, y, seed=derived_seed(plan.seed, "intervals"))
 
 
-def _memorisation(generated: Array, artifact: Artifact, plan: ImageUnit, ctx: Context) -> float | None:
-    """Mean distance to training images / mean distance to as many held-out ones: 1 is clean, 0 copies.
-
-    None for an oracle, which was given the held-out images, where the held-out distance is 0, and for fewer
-    than 20 different images, whose nearest neighbours are an accident.
-    """
-    if artifact.notes.get("fits_on") == "hold" or len(np.unique(generated, axis=0)) < _FEWEST_DISTINCT:
-        return None
+def _novelty(real: Array, generated: Array, artifact: Artifact, plan: ImageUnit, ctx: Context) -> Novelty:
+    """Novelty against the images the model could train on and the held-out ones."""
     encoder = load_encoder(plan.encoders[0])
-    size = min(plan.fit_images, len(plan.dataset.hold))
-    means = []
-    y = torch.from_numpy(generated).to(ctx.device)
-    for split in (plan.dataset.fit, plan.dataset.hold):
-        known = encode_cached(encoder, split.images[:size], device=ctx.device, cache_dir=ctx.cache_dir)
-        x = torch.from_numpy(known).to(ctx.device)
-        means.append(float(nearest_between(real=x, generated=y, k=1).generated_to_real.distances.mean()))
-    return means[0] / means[1] if means[1] > 0 else None
+    fit, hold = (
+        encode_cached(encoder, images, device=ctx.device, cache_dir=ctx.cache_dir)
+        for images in (plan.fit_split().images, plan.dataset.hold.images)
+    )
+    x, y, train, held_out = (torch.from_numpy(part).to(ctx.device) for part in (real, generated, fit, hold))
+    x, y = equalise(x, y, seed=derived_seed(plan.seed, "equalise"))
+    return novelty(
+        real=x,
+        generated=y,
+        train=train,
+        held_out=held_out,
+        saw_held_out=artifact.notes.get("fits_on") == "hold",
+        seed=derived_seed(plan.seed, "novelty"),
+    )
 
 
-def _flags(flags: tuple[str, ...], memorisation: float | None) -> tuple[str, ...]:
+def _flags(flags: tuple[str, ...], *, copying: bool) -> tuple[str, ...]:
     """Copies of training images explain a distance below that of real ones better than `below-real`."""
-    if memorisation is None or memorisation >= COPYING_BELOW:
-        return flags
-    return (*(flag for flag in flags if flag != "below-real"), "copying")
+    return (*(flag for flag in flags if flag != "below-real"), "copying") if copying else flags
 
 
 def _protocol_notes(plan: ImageUnit, scores: FidelityScores, n_generated: int) -> dict[str, JSONScalar]:
@@ -208,9 +203,9 @@ def _protocol_notes(plan: ImageUnit, scores: FidelityScores, n_generated: int) -
 
 
 def _exhibits(
-    images: npt.NDArray[np.uint8], plan: ImageUnit, unit: Unit, ctx: Context
+    images: npt.NDArray[np.uint8], known: Novelty, plan: ImageUnit, unit: Unit, ctx: Context
 ) -> tuple[Exhibit, ...]:
-    """The first 64 generated images; with the first repeat also real ones to compare them with."""
+    """The first 64 generated images and the nearest training ones; with the first repeat also real ones."""
     write_sheet(images, ctx.exhibit_dir / "samples.png")
     samples = Exhibit(
         name="samples",
@@ -218,8 +213,23 @@ def _exhibits(
         file="samples.png",
         caption=f"First {min(64, len(images))} generated images, not selected",
     )
+    shown = (samples, _nearest_pairs(images, known, plan, ctx))
     if unit.repeat != 0:
-        return (samples,)
+        return shown
     write_sheet(plan.reference_images(), ctx.exhibit_dir / "reference.png")
     caption = f"Real images of {plan.dataset.name} (reference)"
-    return samples, Exhibit(name="reference", kind="image", file="reference.png", caption=caption)
+    return *shown, Exhibit(name="reference", kind="image", file="reference.png", caption=caption)
+
+
+def _nearest_pairs(images: npt.NDArray[np.uint8], known: Novelty, plan: ImageUnit, ctx: Context) -> Exhibit:
+    """Generated images beside the training images they are nearest to."""
+    images, _ = equalise(images, plan.reference_images(), seed=derived_seed(plan.seed, "equalise"))
+    fit = plan.fit_split().images
+    tiles = [tile for pair in known.pairs for tile in (images[pair.generated], fit[pair.train])]
+    write_sheet(np.stack(tiles), ctx.exhibit_dir / "nearest-training.png", rows=4, columns=8)
+    return Exhibit(
+        name="nearest-training",
+        kind="image",
+        file="nearest-training.png",
+        caption=f"The {len(known.pairs)} generated images nearest to a training image, each to the left of that one",
+    )

@@ -146,6 +146,17 @@ def test_memorisation_values_by_hand() -> None:
     assert len(result.pairs) == 3
 
 
+def test_the_standard_error_of_the_ratio_matches_the_spread_over_samples() -> None:
+    train, held_out = cloud(0), cloud(1)
+    found = [
+        memorisation_ratio(train=train, held_out=held_out, generated=cloud(seed, 100))
+        for seed in range(2, 62)
+    ]
+    spread = float(np.std([result.ratio for result in found], ddof=1))
+    assert float(np.mean([result.ratio_se for result in found])) == pytest.approx(spread, rel=0.25)
+    assert math.isnan(memorisation_ratio(train=train, held_out=held_out, generated=cloud(2, 1)).ratio_se)
+
+
 def test_memorisation_against_copies_of_held_out_samples_has_no_ratio() -> None:
     held_out = cloud(1)
     result = memorisation_ratio(train=cloud(0), held_out=held_out, generated=held_out)

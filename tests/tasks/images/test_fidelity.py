@@ -74,12 +74,15 @@ def value(output: TaskOutput, metric: str, facet: str = "") -> float:
 
 
 SMALL = {"n": 1000, "fit": 10_000}
+# Metrics that do not always have a value or an interval: see test_novelty.py.
+NOVELTY = {"memorisation_ratio", "authenticity", "copying_z", "fd_inf"}
 
 
 def test_every_declared_metric_with_its_interval(bench: Bench) -> None:
     output = bench.run(Oracle())
     assert set(output.metrics) == {metric.name for metric in INFO.metrics}
-    for measure in output.metrics.values():
+    for name in set(output.metrics) - NOVELTY:
+        measure = output.metrics[name]
         assert isinstance(measure, Measure)
         assert measure.value is not None
         assert measure.ci_low is not None
@@ -119,12 +122,10 @@ def test_values_follow_from_one_another(bench: Bench) -> None:
     assert value(output, "chamfer_dev") == pytest.approx(sum(parts))
 
 
-def test_copies_of_training_images_are_flagged_and_others_are_not(bench: Bench) -> None:
+def test_copies_of_training_images_are_flagged(bench: Bench) -> None:
     copies = bench.run(Fitted())
     assert "copying" in copies.flags
-    assert isinstance(copies.notes["memorisation_ratio"], float)
-    assert copies.notes["memorisation_ratio"] < 0.1
-    assert bench.run(Oracle()).notes["memorisation_ratio"] is None
+    assert value(copies, "memorisation_ratio") < 0.1
 
 
 def test_contraction_is_flagged_not_praised(bench: Bench) -> None:
@@ -193,7 +194,8 @@ def test_limit_lowers_n_and_says_so(bench: Bench) -> None:
 
 def test_few_images_have_values_without_intervals_and_the_reason(bench: Bench) -> None:
     output = bench.run(Oracle(), bench.unit(limit=8))
-    for measure in output.metrics.values():
+    for name in set(output.metrics) - NOVELTY:
+        measure = output.metrics[name]
         assert isinstance(measure, Measure)
         assert measure.value is not None
         assert measure.ci_low is None
@@ -204,11 +206,12 @@ def test_sheets_show_the_first_images(bench: Bench) -> None:
     unit = bench.unit()
     artifact, context = bench.collect(Oracle(), unit)
     output = bench.score(artifact, unit, context)
-    assert [exhibit.name for exhibit in output.exhibits] == ["samples", "reference"]
+    assert [exhibit.name for exhibit in output.exhibits] == ["samples", "nearest-training", "reference"]
     with Image.open(context.exhibit_dir / "samples.png") as picture:
         shown = np.asarray(picture)[:64:8, :64:8]
     assert np.array_equal(shown, np.load(artifact.path("images.npz"))["images"][0, 0])
-    assert [exhibit.name for exhibit in bench.run(Oracle(), bench.unit(repeat=1)).exhibits] == ["samples"]
+    again = bench.run(Oracle(), bench.unit(repeat=1))
+    assert [exhibit.name for exhibit in again.exhibits] == ["samples", "nearest-training"]
 
 
 def _random_again(images: np.ndarray) -> np.ndarray:
