@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 _SNAPSHOT_EVERY = 50
+_FEWEST_STEPS = 200
 _SHARE_OF_TIME = 0.8  # of the budget that training may use; the rest is for sampling
 
 
@@ -193,3 +194,9 @@ class AdversarialTrainer:
         with torch.no_grad():
             for weight, value in zip(self._sides[1], good, strict=True):
                 weight.copy_(value)
+
+
+def step_count(limit: int, epochs: int, rows: int, batch: int, most: int | None) -> int:
+    """Training steps: at most `limit` and `most`, and about `epochs` passes over the rows, but at least 200."""
+    passes = max(_FEWEST_STEPS, epochs * -(-rows // batch))
+    return min(limit, passes, limit if most is None else most)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
@@ -64,7 +66,9 @@ class AdversarialForest(TabularGenerator):
             self._trees, min_samples_leaf=self.min_leaf, oob_score=True, random_state=seed
         )
         both = np.vstack([self._real, fake]).astype(np.float32)
-        forest.fit(both, np.repeat([1, 0], len(self._real)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # with few trees some rows are in every bag
+            forest.fit(both, np.repeat([1, 0], len(self._real)))
         return forest
 
     def _draw(self, m: int, rng: np.random.Generator) -> tuple[Numbers, Codes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +88,9 @@ class SequentialCart(TabularGenerator):
             tree = DecisionTreeClassifier(min_samples_leaf=self.min_leaf, random_state=seed)
         step = _Step(column, parents, orders, tree, everyone, everyone)
         features = self._features(step, np.broadcast_to(everyone[:, None], (table.n, len(table.modelled))))
-        tree.fit(features, response if classes is None else classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # categories of as many levels as rows are meant
+            tree.fit(features, response if classes is None else classes)
         leaves = tree.apply(features)
         counts = np.bincount(leaves, minlength=tree.tree_.node_count)
         start = np.concatenate([[0], np.cumsum(counts)])

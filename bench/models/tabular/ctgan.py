@@ -15,7 +15,7 @@ from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._conditions import Conditions
 from bench.models.tabular._mixed import MixedTable
 from bench.models.tabular._modes import ModeTable
-from bench.models.tabular._nets import AdversarialTrainer, count_weights, seeded
+from bench.models.tabular._nets import AdversarialTrainer, count_weights, seeded, step_count
 from bench.models.tabular._table import Table
 from bench.spec import Context
 
@@ -29,14 +29,15 @@ class _Plan:
     width: int
     noise: int
     batch: int  # a multiple of the pack size
+    epochs: int = 1_000
     pack: int = 10
     rate: float = 2e-4
 
 
 _PLANS = {
     "tiny": _Plan(steps=20, width=64, noise=32, batch=100),
-    "small": _Plan(steps=300, width=128, noise=64, batch=200, rate=5e-4),
-    "full": _Plan(steps=6_000, width=256, noise=128, batch=500),
+    "small": _Plan(steps=250, width=128, noise=64, batch=200, rate=5e-4),
+    "full": _Plan(steps=4_000, width=256, noise=128, batch=500),
 }
 
 
@@ -81,7 +82,9 @@ class CTGAN(TabularGenerator):
             self._generator = _Generator(inputs, plan.width, width).to(device)
             critic = _critic((width + self._conditions.width) * plan.pack, 2 * plan.width).to(device)
             trainer = AdversarialTrainer(self._generator, critic, rate=plan.rate, seconds=budget.seconds)
-            steps = min(plan.steps, budget.max_steps or plan.steps) if width else 0
+            steps = (
+                step_count(plan.steps, plan.epochs, len(real), plan.batch, budget.max_steps) if width else 0
+            )
             trainer.run(
                 steps,
                 lambda: self._critic_loss(critic, real, rng),

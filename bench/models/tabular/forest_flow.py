@@ -23,13 +23,14 @@ class _Plan:
     rows: int  # training rows times copies with different noise, at most
     copies: int
     iterations: int
+    cells: int  # rows times columns, at most
     leaves: int = 31
 
 
 _PLANS = {
-    "tiny": _Plan(times=3, fits=30, rows=2_000, copies=1, iterations=5),
-    "small": _Plan(times=8, fits=120, rows=10_000, copies=4, iterations=20),
-    "full": _Plan(times=20, fits=1_000, rows=200_000, copies=20, iterations=100),
+    "tiny": _Plan(times=3, fits=30, rows=2_000, copies=1, iterations=5, cells=20_000),
+    "small": _Plan(times=8, fits=120, rows=10_000, copies=4, iterations=20, cells=150_000),
+    "full": _Plan(times=20, fits=1_000, rows=200_000, copies=20, iterations=100, cells=10_000_000),
 }
 _FEWEST_TIMES = 4
 
@@ -56,9 +57,10 @@ class ForestFlow(TabularGenerator):
         self._intervals = Intervals(mixed.codes, mixed.levels)
         self._width = mixed.numbers.shape[1] + mixed.codes.shape[1]
         n = len(mixed.codes)
-        rows = np.tile(np.arange(n), max(1, min(self._plan.copies, self._plan.rows // n)))
-        if len(rows) > self._plan.rows:
-            rows = np.sort(rng.choice(n, self._plan.rows, replace=False))
+        most = max(1, min(self._plan.rows, self._plan.cells // max(1, self._width)))
+        rows = np.tile(np.arange(n), max(1, min(self._plan.copies, most // n)))
+        if len(rows) > most:
+            rows = np.sort(rng.choice(n, most, replace=False))
         data = np.hstack([mixed.numbers[rows], self._intervals.scores(mixed.codes[rows], rng)])
         times = min(self._plan.times, max(_FEWEST_TIMES, self._plan.fits // max(1, self._width)))
         self._models = [

@@ -13,7 +13,15 @@ from torch import Tensor, nn
 from bench.adapters.tabular import Budget, TabularGenerator
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MixedTable
-from bench.models.tabular._nets import TimeNet, Trainer, count_weights, draw_batch, perceptron, seeded
+from bench.models.tabular._nets import (
+    TimeNet,
+    Trainer,
+    count_weights,
+    draw_batch,
+    perceptron,
+    seeded,
+    step_count,
+)
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
 from bench.spec import Context
@@ -33,6 +41,7 @@ class _Plan:
     decoder_steps: int
     width: int
     levels: int  # of noise, when sampling
+    epochs: int = 200  # of each of the three
     batch: int = 256
     rate: float = 2e-3
 
@@ -40,7 +49,7 @@ class _Plan:
 _PLANS = {
     "tiny": _Plan(40, 40, 10, width=64, levels=5),
     "small": _Plan(700, 800, 150, width=128, levels=15),
-    "full": _Plan(8_000, 15_000, 2_000, width=384, levels=40, batch=512, rate=1e-3),
+    "full": _Plan(8_000, 15_000, 2_000, width=384, levels=40, batch=512, rate=1e-3, epochs=1_000),
 }
 
 
@@ -91,18 +100,21 @@ class LatentDiffusion(TabularGenerator):
 
     def _train(self, rng: torch.Generator, budget: Budget) -> None:
         plan, share = self._plan, budget.seconds / 3
-        most = budget.max_steps or 10**9
+
+        def steps(limit: int) -> int:
+            return step_count(limit, plan.epochs, len(self._codes), plan.batch, budget.max_steps)
+
         coder = Trainer([self._encoder, self._decoder], rate=plan.rate, seconds=share)
-        coder.run(min(most, plan.encoder_steps), lambda _: self._coding_loss(self._batch(rng), rng))
+        coder.run(steps(plan.encoder_steps), lambda _: self._coding_loss(self._batch(rng), rng))
         latents = self._encode_all()
         self._shift, self._scale = latents.mean(dim=0), latents.std(dim=0, correction=0).clamp(min=1e-3)
         latents = (latents - self._shift) / self._scale
         denoiser = Trainer([self._denoiser], rate=plan.rate, seconds=share, average=0.995)
         denoiser.run(
-            min(most, plan.diffusion_steps), lambda _: self._denoising_loss(latents[self._batch(rng)], rng)
+            steps(plan.diffusion_steps), lambda _: self._denoising_loss(latents[self._batch(rng)], rng)
         )
         decoder = Trainer([self._decoder], rate=plan.rate / 4, seconds=share)
-        decoder.run(min(most, plan.decoder_steps), lambda _: self._repair_loss(latents, rng))
+        decoder.run(steps(plan.decoder_steps), lambda _: self._repair_loss(latents, rng))
         self._diverged = coder.diverged or denoiser.diverged or decoder.diverged
 
     def _batch(self, rng: torch.Generator) -> Tensor:

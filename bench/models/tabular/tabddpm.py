@@ -12,7 +12,7 @@ from torch import Tensor
 from bench.adapters.tabular import Budget, TabularGenerator
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MixedTable
-from bench.models.tabular._nets import TimeNet, Trainer, count_weights, draw_batch, seeded
+from bench.models.tabular._nets import TimeNet, Trainer, count_weights, draw_batch, seeded, step_count
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
 from bench.spec import Context
@@ -23,6 +23,7 @@ class _Plan:
     steps: int
     width: int
     times: int  # of the diffusion
+    epochs: int = 200
     blocks: int = 2
     batch: int = 256
     rate: float = 2e-3
@@ -31,7 +32,7 @@ class _Plan:
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, times=10),
     "small": _Plan(steps=800, width=128, times=25),
-    "full": _Plan(steps=20_000, width=512, times=200, blocks=3, batch=1_024, rate=1e-3),
+    "full": _Plan(steps=20_000, width=512, times=200, blocks=3, batch=1_024, rate=1e-3, epochs=1_000),
 }
 _ROWS = 4_096  # denoised at once
 
@@ -79,7 +80,7 @@ class TabDDPM(TabularGenerator):
                 return self._loss(numbers[rows], codes[rows], rng)
 
             if width:
-                trainer.run(min(self._plan.steps, budget.max_steps or self._plan.steps), loss)
+                trainer.run(_steps(self._plan, len(numbers), budget), loss)
         self._diverged = trainer.diverged
 
     def _loss(self, numbers: Tensor, codes: Tensor, rng: torch.Generator) -> Tensor:
@@ -134,6 +135,10 @@ class TabDDPM(TabularGenerator):
         mean = (before.sqrt() * (1.0 - step) * clean + step.sqrt() * (1.0 - before) * x) / (1.0 - now)
         deviation = ((1.0 - before) / (1.0 - now) * (1.0 - step)).sqrt()
         return mean + deviation * torch.randn(x.shape, generator=rng).to(x.device)
+
+
+def _steps(plan: _Plan, rows: int, budget: Budget) -> int:
+    return step_count(plan.steps, plan.epochs, rows, plan.batch, budget.max_steps)
 
 
 def _kept_signal(times: int) -> Tensor:

@@ -13,7 +13,7 @@ from bench.adapters.tabular import Budget, TabularGenerator
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MixedTable
 from bench.models.tabular._modes import ModeTable
-from bench.models.tabular._nets import Trainer, count_weights, draw_batch, perceptron, seeded
+from bench.models.tabular._nets import Trainer, count_weights, draw_batch, perceptron, seeded, step_count
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
 from bench.spec import Context
@@ -24,6 +24,7 @@ class _Plan:
     steps: int
     width: int
     latent: int
+    epochs: int = 200
     batch: int = 256
     rate: float = 2e-3
 
@@ -31,7 +32,7 @@ class _Plan:
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, latent=16),
     "small": _Plan(steps=1_000, width=128, latent=32),
-    "full": _Plan(steps=15_000, width=256, latent=64, batch=500, rate=1e-3),
+    "full": _Plan(steps=15_000, width=256, latent=64, batch=500, rate=1e-3, epochs=1_000),
 }
 
 
@@ -78,7 +79,8 @@ class TVAE(TabularGenerator):
                 return self._loss(places[rows], codes[rows], rng)
 
             if width:
-                trainer.run(min(plan.steps, budget.max_steps or plan.steps), loss)
+                steps = step_count(plan.steps, plan.epochs, len(places), plan.batch, budget.max_steps)
+                trainer.run(steps, loss)
         self._diverged = trainer.diverged
 
     def _loss(self, places: Tensor, codes: Tensor, rng: torch.Generator) -> Tensor:
