@@ -12,6 +12,7 @@ from bench.leaderboard.edition import Edition, build_edition
 from bench.leaderboard.figures import FAMILIES, figures_of
 from bench.leaderboard.figures.scatter import _place_names
 from bench.registry import Registry
+from bench.spec import MetricInfo
 from tests.leaderboard import fabricate
 from tests.leaderboard.conftest import Built
 
@@ -57,6 +58,31 @@ def test_zero_stays_on_a_logarithmic_axis(edition: Edition) -> None:
         if "exact moments" in name
     ]
     assert points == [0.0]
+
+
+def test_novelty_and_nearest_training_images_have_their_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ratio = MetricInfo(name="memorisation_ratio", direction="none", target=1.0)
+    monkeypatch.setattr(fabricate, "IMAGE_METRICS", (*fabricate.IMAGE_METRICS, ratio))
+    store, registry = fabricate.FakeStore(tmp_path / "store"), fabricate.registry()
+    for number, (model, nearness) in enumerate({"gmm-50": 1.01, "kde": 0.2}.items()):
+        store.add(
+            task="images.fidelity",
+            primary="chamfer_dev",
+            model=model,
+            dataset="digits",
+            info=fabricate.model_card(model),
+            values={"chamfer_dev": 0.1 * (1 + number), "fd": 1.0 + number, "memorisation_ratio": nearness},
+            exhibits=[("nearest-training", fabricate.png(number))],
+        )
+    jobs = read([store.write()], registry)
+    figures = {f.id: f for f in build_edition("small", jobs, registry).figures["images.fidelity"]}
+    titles = [fabricate.model_card(model)["title"] for model in ("gmm-50", "kde")]
+    assert [picture.label for picture in figures["pairs-digits"].pictures] == titles
+    (trace,) = figures["novelty-digits"].traces
+    assert sorted(zip(trace["x"], trace["y"], strict=True)) == [(1.0, 1.01), (2.0, 0.2)]
+    assert "sheets-digits" not in figures
 
 
 def test_limited_results_are_not_drawn(edition: Edition) -> None:
