@@ -29,7 +29,7 @@ _DENSITY = (
     _metric(
         "shape_na", "max", "Column shapes",
         "Mean over columns of 1 - Kolmogorov-Smirnov distance (numbers) or 1 - total variation (categories), with "
-        "missing as a value of its own.", primary=True,
+        "missing as a value of its own.",
     ),
     _metric("shape", "max", "Column shapes, present values", "As shape_na over the values that are present.",
             _SDMETRICS),
@@ -48,7 +48,7 @@ _DENSITY = (
     _metric(
         "c2st", "max", "Two-sample test",
         "1 - |2 AUC - 1| of boosted trees that tell synthetic from real rows, identical rows kept in one fold.",
-        "D. Lopez-Paz and M. Oquab (2017), Revisiting classifier two-sample tests",
+        "D. Lopez-Paz and M. Oquab (2017), Revisiting classifier two-sample tests", primary=True,
     ),
     _metric(
         "c2st_auc", "none", "Two-sample AUC",
