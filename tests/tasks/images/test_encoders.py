@@ -1,5 +1,6 @@
 """Encoders: shapes, pinned weights, independence of the batch."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,22 +9,31 @@ import torch
 
 from bench.datasets.images import fashion, mnist5k
 from bench.errors import MissingRequirement, UsageError
-from bench.tasks.images.encoders import ENCODERS, load_encoder, small_cnn
+from bench.tasks.images.encoders import load_encoder, small_cnn
 from bench.tasks.images.encoding import encode_cached
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (70, 1, 28, 28), dtype=np.uint8)
 CNNS = ("fashion-cnn", "mnist-cnn")
+LIGHT = ("pixels", *CNNS)  # always here; the others are in test_encoder_networks.py
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    load_encoder.cache_clear()
+    yield
+    load_encoder.cache_clear()
+
+
+@pytest.mark.parametrize("name", LIGHT)
 def test_features_are_finite_float32_rows(name: str) -> None:
     features = load_encoder(name).encode(IMAGES)
     assert features.dtype == np.float32
     assert features.shape == (70, 784 if name == "pixels" else 128)
+    assert load_encoder(name).width((1, 28, 28)) == features.shape[1]
     assert np.isfinite(features).all()
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", LIGHT)
 def test_features_of_an_image_do_not_depend_on_its_batch(name: str) -> None:
     encoder = load_encoder(name)
     alone = encoder.encode(IMAGES, batch_size=1)
@@ -86,6 +96,9 @@ def test_unknown_encoder_names_the_known() -> None:
 class Counting:
     name, weights_sha256, resize_mode = "counting", "", "none"
     calls = 0
+
+    def width(self, image_shape: tuple[int, int, int]) -> int:
+        return 784
 
     def encode(self, images: np.ndarray, *, device: str = "cpu", batch_size: int = 250) -> np.ndarray:
         self.calls += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,6 +14,10 @@ class Pixels:
     name = "pixels"
     weights_sha256 = ""
     resize_mode = "none"
+
+    def width(self, image_shape: tuple[int, int, int]) -> int:
+        """C * H * W."""
+        return math.prod(image_shape)
 
     def encode(
         self, images: npt.NDArray[np.uint8], *, device: str = "cpu", batch_size: int = 250

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from bench.errors import MissingRequirement, UsageError
+from bench.tasks.images.encoders._batches import encode_in_batches
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 FASHION_SHA256 = "0428e2c153ed53ebd81b37f44d64a734d2a4262aa06c71ba5e15f9d9288a19a8"
@@ -63,22 +64,24 @@ class SmallCnnEncoder:
         self._network.load_state_dict(_read_weights(WEIGHTS / f"{name}.safetensors", weights_sha256))
         self._network.eval().requires_grad_(False)
 
+    def width(self, image_shape: tuple[int, int, int]) -> int:
+        """128, whatever the images."""
+        return SmallCnn.dim
+
     def encode(
         self, images: npt.NDArray[np.uint8], *, device: str = "cpu", batch_size: int = 250
     ) -> npt.NDArray[np.float32]:
         """float32 (n, 128) of images uint8 (n, 1, 28, 28)."""
         if images.shape[1:] != (1, 28, 28):
             raise UsageError(f"{self.name} takes images (n, 1, 28, 28), got {images.shape}")
-        network = self._network.to(device).features
-        out = np.empty((len(images), SmallCnn.dim), dtype=np.float32)
-        with torch.inference_mode(), torch.backends.cudnn.flags(deterministic=True, allow_tf32=False):
-            for start in range(0, len(images), batch_size):
-                part = images[start : start + batch_size]
-                # The last batch is filled up, so that every image meets the same kernels.
-                batch = torch.zeros((batch_size, 1, 28, 28))
-                batch[: len(part)] = torch.tensor(part) / 255
-                out[start : start + len(part)] = network(batch.to(device))[: len(part)].cpu().numpy()
-        return out
+        return encode_in_batches(
+            images,
+            prepare=lambda part: torch.from_numpy(part) / 255,
+            network=self._network.to(device).features,
+            dim=SmallCnn.dim,
+            device=device,
+            batch_size=batch_size,
+        )
 
 
 def fashion_cnn() -> SmallCnnEncoder:
