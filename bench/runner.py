@@ -126,10 +126,18 @@ def execute(
     return summary
 
 
+def check_engine(engine: EngineName, scheduler: str, listen: str, sandbox: bool) -> None:
+    """Raise `UsageError` for options that do not go together, before anything slow is done."""
+    if engine == "inline" and sandbox:
+        raise UsageError("--sandbox needs processes of their own for models; use --engine local or dask")
+    if engine == "dask":
+        from bench.engine import check_cluster
+
+        check_cluster(scheduler, listen)
+
+
 def _sandbox_notice(engine: EngineName) -> str:
     """What --sandbox means here; `UsageError` if it cannot be had."""
-    if engine == "inline":
-        raise UsageError("--sandbox needs processes of their own for models; use --engine local or dask")
     if engine == "dask":
         return "sandbox: in each worker as its system allows; where it does not, jobs are skipped"
     from bench.engine import sandbox

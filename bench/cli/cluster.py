@@ -41,12 +41,10 @@ def worker(
     """Run jobs for a `bench run --engine dask`, here or on another machine, until that ends."""
     import asyncio
 
-    from bench.engine import check_cluster, is_address
+    from bench.engine import check_cluster
     from bench.engine.devices import usable_cores, visible_gpus
 
-    check_cluster()
-    if not is_address(scheduler):
-        raise UsageError(f"--scheduler {scheduler!r} is no address; expected HOST:PORT or tcp://HOST:PORT")
+    check_cluster(scheduler)
     names = _gpus(gpus, visible_gpus())
     slots = _slots(names, workers or len(names) or usable_cores())
 

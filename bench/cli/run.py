@@ -175,6 +175,7 @@ def run(
     from bench import runner
     from bench.plan import Selection
 
+    runner.check_engine(engine.value, scheduler, listen, sandbox)
     registry = full_registry(submissions, model or ())
     warn(registry)
     selection = Selection(

@@ -77,21 +77,21 @@ def _dask_engine(
     on_progress: OnProgress | None,
     on_note: Callable[[str], None],
 ) -> Engine:
-    check_cluster()
+    check_cluster(scheduler, listen)
     from bench.engine.dask import DaskEngine
 
-    for option, address in (("--scheduler", scheduler), ("--listen", listen)):
-        if address and not is_address(address):
-            raise UsageError(f"{option} {address!r} is no address; expected HOST:PORT or tcp://HOST:PORT")
     return DaskEngine(
         scheduler=scheduler, listen=listen, workers=workers, on_progress=on_progress, on_note=on_note
     )
 
 
-def check_cluster() -> None:
-    """Raise `UsageError` with the install line if the cluster engine is not installed."""
+def check_cluster(scheduler: str = "", listen: str = "") -> None:
+    """Raise `UsageError` if the cluster engine is not installed, or what is given is no address."""
     if importlib.util.find_spec("distributed") is None:
         raise UsageError(f"the engine dask {missing_module('distributed', 'clusters')}")
+    for option, address in (("--scheduler", scheduler), ("--listen", listen)):
+        if address and not is_address(address):
+            raise UsageError(f"{option} {address!r} is no address; expected HOST:PORT or tcp://HOST:PORT")
 
 
 def is_address(text: str) -> bool:
