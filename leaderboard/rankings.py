@@ -18,6 +18,8 @@ from bench.stats.bradley_terry import Rating
 from bench.stats.scores import POLICIES, Policy, Row, Scores
 
 BOOTSTRAPS = 200
+MOST_RESAMPLED = 100  # models; beyond, ratings have no interval: resampling grows with the cube of the number
+MATRIX = 40  # models in the win-rate matrix
 ALPHA = 0.05
 Place = tuple[TaskView, DatasetView]
 
@@ -60,13 +62,15 @@ class Ranking:
     policy: Policy
     notes: tuple[str, ...]  # rule, fill values, what is left out
     warnings: tuple[str, ...]
-    wins: npt.NDArray[np.float64]  # in the order of `standings`; share of tasks won by row against column
+    wins: npt.NDArray[np.float64]  # of the first `MATRIX` standings; share of tasks won by row against column
     critical_difference: float | None  # None where it means nothing
     friedman: ranking.Friedman
     n_failed: int
 
+    by_key: Mapping[LineKey, Standing]
+
     def of(self, key: LineKey) -> Standing | None:
-        return next((s for s in self.standings if s.line.key == key), None)
+        return self.by_key.get(key)
 
 
 def build(places: Mapping[str, Place], lines: Sequence[Line], policy: Policy) -> Ranking | None:
@@ -198,7 +202,9 @@ def _fill_notes(table: Scores, floors: Mapping[str, str]) -> list[str]:
 
 def _ranking(table: Scores, ranked: Mapping[str, Line], scope: str, notes: Sequence[str]) -> Ranking:
     means, rates = ranking.mean_rank(table), ranking.win_rate(table)
-    ratings = bradley_terry.bradley_terry(table, bootstraps=BOOTSTRAPS)
+    ratings = bradley_terry.bradley_terry(
+        table, bootstraps=BOOTSTRAPS if len(table.models) <= MOST_RESAMPLED else 0
+    )
     k, n = table.utility.shape
     warnings = ranking.rank_warnings(table)
     cd = ranking.critical_difference(k, n, alpha=ALPHA) if len(warnings) == 1 else None
@@ -221,12 +227,13 @@ def _ranking(table: Scores, ranked: Mapping[str, Line], scope: str, notes: Seque
     )
     return Ranking(
         standings=standings,
+        by_key={s.line.key: s for s in standings},
         columns=table.tasks,
         scope=scope,
         policy=table.policy,
         notes=(POLICIES[table.policy], *notes),
         warnings=warnings,
-        wins=ranking.wins(table)[np.ix_(order, order)] / n,
+        wins=ranking.wins(table)[np.ix_(order[:MATRIX], order[:MATRIX])] / n,
         critical_difference=cd,
         friedman=ranking.friedman(table),
         n_failed=int(table.failed.sum()),

@@ -46,7 +46,7 @@
   function fold(entry, open) {
     if (!entry.folder) return;
     var shown = open.indexOf(entry.table.dataset.name) >= 0;
-    entry.table.toggleAttribute("data-open", shown);
+    entry.table.classList.toggle("open", shown);
     entry.folder.setAttribute("aria-expanded", String(shown));
     entry.folder.textContent = (shown ? "Hide the " : "Show all ") + entry.table.dataset.fold + " tasks";
   }
@@ -125,6 +125,7 @@
       return;
     }
     before = now;
+    Bench.settle();
     entries.forEach(function (entry) {
       show(entry, now ? now.split(",") : []);
     });

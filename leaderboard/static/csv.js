@@ -11,6 +11,7 @@
     button.textContent = "CSV";
     button.setAttribute("aria-label", "Download the visible table as CSV");
     button.addEventListener("click", function () {
+      window.Bench.settle();
       download(table.dataset.name + ".csv", csvOf(table));
     });
     place.append(button);

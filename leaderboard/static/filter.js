@@ -77,6 +77,7 @@
     if (Bench.state.get("only")) now += Bench.state.get("sel");
     if (now === before) return;
     before = now;
+    Bench.settle();
     var total = show();
     Bench.announce(total + (total === 1 ? " row shown" : " rows shown"));
   });

@@ -78,6 +78,34 @@
     });
   }
 
+  // Rows beyond the first slice follow in the next frames: what is in sight is sorted at once, and the browser
+  // never lays out a thousand rows in one go. Whoever needs all rows calls `settle` first.
+  var SLICE = 150;
+  var pending = [];
+
+  function place(body, rows) {
+    body.replaceChildren.apply(body, rows.slice(0, SLICE));
+    if (rows.length <= SLICE) return;
+    pending.push({ body: body, rows: rows, at: SLICE });
+    if (pending.length === 1) requestAnimationFrame(more);
+  }
+
+  function more() {
+    if (!pending.length) return;
+    var first = pending[0];
+    first.body.append.apply(first.body, first.rows.slice(first.at, first.at + SLICE));
+    first.at += SLICE;
+    if (first.at >= first.rows.length) pending.shift();
+    if (pending.length) requestAnimationFrame(more);
+  }
+
+  function settle() {
+    pending.splice(0).forEach(function (rest) {
+      rest.body.append.apply(rest.body, rest.rows.slice(rest.at));
+    });
+  }
+  Bench.settle = settle;
+
   function show(entry) {
     var wanted = Bench.state.get("sort");
     var descending = wanted.charAt(0) === "-";
@@ -89,7 +117,7 @@
     entry.moved = index >= 0;
     entry.parts.forEach(function (part) {
       var rows = index < 0 ? part.original : sort(part.original, entry.heads[index], index, descending);
-      part.body.replaceChildren.apply(part.body, rows);
+      place(part.body, rows);
     });
     entry.heads.forEach(function (head, i) {
       var order = null;
@@ -107,6 +135,7 @@
       if (wanted === last) return;
       var quiet = last === null;
       last = wanted;
+      settle();
       tables.forEach(show);
       if (!quiet) Bench.announce(wanted ? "Sorted by " + wanted.replace(/^-/, "") : "Original order");
     });

@@ -36,3 +36,20 @@ export async function pictures_load(kit) {
   const widths = await page.$$eval(".sheets img", (all) => all.map((image) => image.naturalWidth));
   kit.expect(widths.length >= 12 && widths.every((width) => width === 112), `widths of the pictures: ${widths}`);
 }
+
+export async function the_chart_in_the_address_comes_into_view(kit) {
+  const page = await kit.open("task/alignment.choice-0.html#chart=evidence-items", { site: "ranked", height: 700 });
+  await page.waitForSelector("#evidence-items .main-svg", { timeout: 20000 });
+  const box = await page.$eval("#evidence-items", (figure) => ({ top: figure.getBoundingClientRect().top, pointed: figure.classList.contains("pointed") }));
+  kit.expect(box.pointed && box.top > -60 && box.top < 640, `the figure is at ${JSON.stringify(box)}`);
+  await page.$eval('#seeds-items [data-chart="seeds-items"]', (link) => link.click());
+  kit.equal(await page.evaluate(() => location.hash), "#chart=seeds-items", "address after a click on a title");
+}
+
+export async function drawings_need_no_script(kit) {
+  const page = await kit.open("rank/alignment.html", { site: "ranked", script: false });
+  const drawing = await page.$("#critical-difference svg.drawing");
+  kit.expect(drawing && (await drawing.isVisible()), "the critical-difference diagram is drawn");
+  const cells = await page.$$("#wins td");
+  kit.equal(cells.length, 16, "cells of the win-rate matrix");
+}

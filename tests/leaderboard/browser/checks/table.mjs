@@ -143,9 +143,25 @@ export async function downloads_what_is_shown(kit) {
   const text = await page.evaluate(() => window.blobs[0].text());
   const rows = text.replace(/^\ufeff/, "").trim().split("\r\n");
   kit.equal(await page.evaluate(() => window.file), "small-images.csv", "file name");
-  kit.expect(rows[0].startsWith(`model,images.fidelity~digits,images.fidelity~digits note,${INDEX_MNIST}`), `head: ${rows[0]}`);
+  kit.expect(rows[0].startsWith(`model,rank,rank note,mean_rank,mean_rank note,win_rate,win_rate note,rating,rating note,jobs,jobs note,images.fidelity~digits`), `head: ${rows[0]}`);
   kit.expect(!/date|memory/.test(rows[0]), "hidden columns are left out");
   const names = (await visibleModels(page)).map((name) => (/[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name));
   kit.equal(rows.slice(1).map((row, i) => row.startsWith(`${names[i]},`)), names.map(() => true), "rows in the order shown");
-  kit.expect(rows.some((row) => /^Variational autoencoder,0\.\d+,±0\.\d+,error,,/.test(row)), "a status word stands where a value is missing");
+  kit.expect(rows.some((row) => /^Variational autoencoder,\d+,.*,0\.\d+,±0\.\d+,error,,/.test(row)), "a status word stands where a value is missing");
+}
+
+export async function tasks_of_a_wide_table_unfold(kit) {
+  const page = await kit.open("index.html", { site: "large" });
+  const shown = () => page.$eval("table.fold", (table) => [...table.tHead.rows[1].cells].filter((cell) => cell.getClientRects().length).length);
+  kit.equal(await shown(), 9, "columns of a folded table");
+  const button = await page.evaluateHandle(() => [...document.querySelectorAll(".tools button")].find((one) => one.textContent === "Show all 30 tasks"));
+  kit.equal(await button.evaluate((one) => one.getAttribute("aria-expanded")), "false", "aria-expanded");
+  await button.focus();
+  await page.keyboard.press("Enter");
+  kit.equal(await shown(), 39, "columns of the unfolded table");
+  kit.equal(await hash(page), "#open=small-images", "address");
+  kit.equal(await button.evaluate((one) => one.textContent), "Hide the 30 tasks", "the button");
+  await page.goBack();
+  await page.waitForFunction(() => location.hash === "");
+  kit.equal(await shown(), 9, "columns after going back");
 }
