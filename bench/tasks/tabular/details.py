@@ -18,8 +18,6 @@ from bench.spec import Exhibit
 Record = dict[str, Any]
 MAX_RECORDS = 5_000
 BINS, TOP_LEVELS = 16, 12
-OPEN_LICENCES = ("CC0", "CC-BY", "Apache-2.0", "MIT", "BSD", "public domain")
-SAMPLE_ROWS = 100
 
 
 def write(
@@ -115,24 +113,3 @@ def companions(results: Mapping[str, Result]) -> list[Record]:
         for name, result in results.items()
         for facet, value in result.facets.items()
     ]
-
-
-def allows_rows(licence: str) -> bool:
-    """Whether rows that resemble the data may be shown."""
-    return licence.startswith(OPEN_LICENCES)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return [_plain(v) for v in value.tolist()]
-    if isinstance(value, str) or value is None:
-        return value
-    if isinstance(value, Iterable):
-        return [_plain(v) for v in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
-    return value if isinstance(value, (int, bool)) else str(value)
