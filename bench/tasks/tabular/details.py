@@ -113,3 +113,19 @@ def companions(results: Mapping[str, Result]) -> list[Record]:
         for name, result in results.items()
         for facet, value in result.facets.items()
     ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return [_plain(v) for v in value.tolist()]
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, Iterable):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value if isinstance(value, (int, bool)) else str(value)
