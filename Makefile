@@ -9,8 +9,8 @@ STAMP := $(VENV)/.installed
 .PHONY: run test check lint install lock peers clean
 
 run: install
-	$(BIN)/bench run --suite all --results $(RESULTS) --site $(SITE)
-	$(BIN)/bench site --results $(RESULTS) --out $(SITE)
+	@$(BIN)/bench run --suite all --results $(RESULTS) --site $(SITE) || code=$$?; \
+	$(BIN)/bench site --results $(RESULTS) --out $(SITE) && exit $${code:-0}
 
 test: install
 	$(BIN)/pytest $(PYTEST_ARGS)
