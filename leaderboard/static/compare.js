@@ -172,11 +172,10 @@
     return text.replace(/-/g, MINUS);
   }
 
-  function cell(row, text, kind, sort) {
+  function cell(row, text, kind) {
     var td = document.createElement("td");
     td.textContent = text;
     if (kind) td.className = kind;
-    if (sort !== undefined) td.dataset.v = sort;
     row.append(td);
     return td;
   }
@@ -212,8 +211,9 @@
     link.textContent = line.task.title;
     head.append(link);
     row.append(head);
+    var decided = !found.words && found.adjusted <= data.alpha;
+    cell(row, verdict(found), decided ? (found.better === "A" ? "better" : "worse") : "none");
     var arrow = line.task.target !== undefined ? " \u2192 " + line.task.target : line.task.better === "max" ? " \u2191" : " \u2193";
-    cell(row, line.task.metric + arrow);
     cell(row, digits(found.a), found.better === "A" ? "lead" : "");
     cell(row, digits(found.b), found.better === "B" ? "lead" : "");
     var difference = cell(row, found.difference === undefined ? "none" : digits(found.difference));
@@ -223,9 +223,8 @@
       difference.append(note);
       whisker(difference, found);
     }
-    cell(row, found.adjusted === undefined ? "no test" : found.adjusted < 0.001 ? "<.001" : found.adjusted.toFixed(3), found.adjusted === undefined ? "none" : "", found.adjusted);
-    var decided = !found.words && found.adjusted <= data.alpha;
-    cell(row, verdict(found), decided ? (found.better === "A" ? "better" : "worse") : "none");
+    cell(row, found.adjusted === undefined ? "no test" : found.adjusted < 0.001 ? "<.001" : found.adjusted.toFixed(3), found.adjusted === undefined ? "none" : "");
+    cell(row, line.task.metric + arrow);
     return row;
   }
 

@@ -3,7 +3,7 @@
 import puppeteer from "puppeteer-core";
 import { Kit } from "./kit.mjs";
 
-const MODULES = ["accessibility", "charts", "compare", "layout", "safety", "speed", "table"];
+const MODULES = (process.env.MODULES ?? "accessibility,charts,compare,layout,safety,speed,table").split(",");
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",

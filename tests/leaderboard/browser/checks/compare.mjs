@@ -16,7 +16,7 @@ export async function models_come_from_the_address(kit) {
 export async function numbers_are_those_of_the_statistics(kit) {
   const page = await open(kit, "#a=ours&b=theirs");
   kit.facts.comparison = await page.evaluate(() => Bench.comparison.map((line) => [line.task.title, line.found.method, line.found.difference, line.found.low, line.found.high, line.found.p, line.found.adjusted]));
-  const words = (await cells(page)).map((row) => row.at(-1));
+  const words = (await cells(page)).map((row) => row[1]);
   kit.equal(words[0], "A beats B (valid at any time)", "the task with samples");
   kit.expect(words.slice(1).some((text) => text === "A is better: differs in this data"), `verdicts over repeats: ${words}`);
 }
@@ -24,7 +24,7 @@ export async function numbers_are_those_of_the_statistics(kit) {
 export async function missing_repeats_make_no_claim(kit) {
   const page = await open(kit, "#a=ours&b=older");
   const row = (await cells(page))[3];
-  kit.equal(row.slice(-2), ["no test", "not paired: 0 of A and 1 of B of 4 repeats are missing"], "a failed repeat");
+  kit.equal([row[1], row[5]], ["not paired: 0 of A and 1 of B of 4 repeats are missing", "no test"], "a failed repeat");
 }
 
 export async function choosing_by_keyboard_changes_the_address(kit) {
