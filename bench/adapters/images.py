@@ -1,4 +1,4 @@
-"""Adapters of the family `images`: a generator of images, or a source of feature vectors."""
+"""Adapters of the family `images`: a generator of images, or a source of feature vectors or their moments."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Images = npt.NDArray[np.uint8]
     Labels = npt.NDArray[np.int64]
     Features = npt.NDArray[np.float32]
+    Float64 = npt.NDArray[np.float64]
 
 
 class ImageGenerator(Adapter):
@@ -56,3 +57,14 @@ class FeatureSource(Adapter):
     @abstractmethod
     def features(self, n: int, *, seed: int, encoder: str) -> Features:
         """Return float32 (n, d) features in the space of `encoder`. Same seed, same features."""
+
+
+class MomentSource(Adapter):
+    """Stands in for a generator of which only the mean and covariance of its features are known.
+
+    Of such a model only the Frechet distance can be computed; every other metric says so.
+    """
+
+    @abstractmethod
+    def moments(self, encoder: str) -> tuple[Float64, Float64]:
+        """Mean (d,) and covariance (d, d) in the space of `encoder`, the data set's default."""

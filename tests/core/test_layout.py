@@ -69,7 +69,9 @@ def is_below(name: str, modules: tuple[str, ...]) -> bool:
 ARROWS = {
     "metrics": ("bench.metrics",),
     "datasets": ("bench.datasets", "bench.errors"),
-    "bench/adapters": ("bench.adapters", "bench.spec", "bench.errors", "bench.datasets.tabular.schema"),
+    "bench/adapters": (
+        "bench.adapters", "bench.spec", "bench.errors", "bench.artifacts", "bench.datasets.tabular.schema",
+    ),
     "bench/models": (
         "bench.models", "bench.adapters", "bench.spec", "bench.errors", "bench.datasets.tabular.schema",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,24 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from bench.adapters.images import FeatureSource, ImageGenerator
+from bench.adapters.images import FeatureSource, ImageGenerator, MomentSource
 from bench.datasets.images import ImageSplit
 from bench.errors import InvalidOutput
-from bench.metrics.images import equalise
-from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput, Unit, derived_seed
-from bench.tasks.images.artifact import FEATURES_FILE, IMAGES_FILE, FidelityArtifact, export, read_artifact
+from bench.metrics.images import GaussianStatistics, equalise
+from bench.spec import Artifact, Context, Exhibit, JSONScalar, Measure, Task, TaskOutput, Unit, derived_seed
+from bench.tasks.images.artifact import (
+    FEATURES_FILE,
+    IMAGES_FILE,
+    MOMENTS_FILE,
+    FidelityArtifact,
+    check_moments,
+    export,
+    read_artifact,
+)
 from bench.tasks.images.contract import check_features, check_images
-from bench.tasks.images.encoders import load_encoder
+from bench.tasks.images.encoders import load_encoder, usable
 from bench.tasks.images.encoding import encode_cached
+from bench.tasks.images.moments import moment_scores
 from bench.tasks.images.novelty import Novelty, novelty
 from bench.tasks.images.protocol import ImageUnit, image_unit
 from bench.tasks.images.scores import BALL, BALL_K, CHAMFER_K, FidelityScores, fidelity_scores
@@ -35,12 +44,13 @@ class ImageFidelity(Task):
     """Collects `n` images (or feature vectors) and compares them with as many reference images.
 
     Artifact: `images.npz` with `images` uint8 (n, C, H, W), or a folder `images` of picture files, or
-    `features.npz` with one float32 (n, d) array for each encoder. Seeds of fitting and sampling are
+    `features.npz` with one float32 (n, d) array for each encoder (the default's at least), or `statistics.npz`
+    with the moments `mu` and `sigma`, of which only the Frechet distance follows. Seeds of fitting and sampling are
     `derived_seed(unit.seed, "fit" or "sample")`.
     """
 
     def collect(
-        self, adapter: ImageGenerator | FeatureSource | Any, unit: Unit, ctx: Context
+        self, adapter: ImageGenerator | FeatureSource | MomentSource | Any, unit: Unit, ctx: Context
     ) -> Mapping[str, JSONScalar]:
         """Fit and sample. Times are not noted: the artifact must be the same again for the same seed."""
         plan = image_unit(ctx.load_dataset(unit.dataset), unit)
@@ -48,6 +58,8 @@ class ImageFidelity(Task):
             return _collect_images(adapter, plan, ctx)
         if callable(getattr(adapter, "features", None)):
             return _collect_features(adapter, plan, ctx)
+        if callable(getattr(adapter, "moments", None)):
+            return _collect_moments(adapter, plan, ctx)
         raise InvalidOutput(
             f"{type(adapter).__name__} has neither sample(n, seed=...) nor features(n, seed=..., encoder=...); "
             "derive it from bench.adapters.images.ImageGenerator or FeatureSource"
@@ -58,7 +70,7 @@ class ImageFidelity(Task):
         return export(image_unit(ctx.load_dataset(unit.dataset), unit), folder)
 
     def check_artifact(self, artifact: Artifact, unit: Unit, ctx: Context) -> None:
-        """Exactly `n` images of the right shape, or feature vectors for each encoder."""
+        """Exactly `n` images of the right shape, or feature vectors for each encoder, or moments."""
         plan = image_unit(ctx.load_dataset(unit.dataset), unit)
         read_artifact(artifact, plan, n=plan.n)
 
@@ -66,22 +78,35 @@ class ImageFidelity(Task):
         """Every metric with the data set's default encoder, and the others as facets."""
         plan = image_unit(ctx.load_dataset(unit.dataset), unit)
         given: FidelityArtifact = read_artifact(artifact, plan)
+        if given.moments is not None:
+            return self._score_moments(given.moments, plan, ctx)
         images = given.images
         started = time.monotonic()
-        generated = given.features if images is None else _encode(images, plan, ctx)
-        real = reference_features(plan, ctx)
+        names, gaps = usable(plan.encoders, device=ctx.device)
+        generated = given.features if images is None else _encode(images, names, ctx)
+        gaps |= {
+            name: f"no features of encoder {name} were handed in" for name in names if name not in generated
+        }
+        default, *others = (name for name in names if name in generated)
+        real = {name: _reference(name, plan, ctx) for name in (default, *others)}
         encoded = time.monotonic()
-        scores = {name: _scores(real[name], generated[name], plan, ctx) for name in plan.encoders}
-        default, *others = plan.encoders
+        scores = {name: _scores(real[name], generated[name], plan, ctx) for name in real}
         known = _novelty(real[default], generated[default], artifact, plan, ctx)
         notes = {
-            **_protocol_notes(plan, scores[default], len(generated[default])),
+            **_protocol_notes(plan, len(generated[default])),
+            "distinct_reference_rows": scores[default].distinct_real,
             "pictures": "none: features only" if images is None else len(images),
             "encode_seconds": round(encoded - started, 3),
             "metric_seconds": round(time.monotonic() - encoded, 3),
         }
         facets = {facet: values for facet, values in scores[default].measures.items() if facet}
         facets |= {f"encoder={name}": scores[name].measures[""] for name in others}
+        facets |= {
+            f"encoder={name}": {
+                metric: Measure(value=None, reason=why) for metric in scores[default].measures[""]
+            }
+            for name, why in gaps.items()
+        }
         return TaskOutput(
             metrics={**scores[default].measures[""], **known.measures},
             facets=facets,
@@ -90,15 +115,27 @@ class ImageFidelity(Task):
             notes=notes,
         )
 
+    def _score_moments(self, moments: GaussianStatistics, plan: ImageUnit, ctx: Context) -> TaskOutput:
+        """The Frechet distance, and for every other metric why there is none."""
+        real = torch.from_numpy(_reference(plan.encoders[0], plan, ctx))
+        measures, flags = moment_scores(real, moments, (metric.name for metric in self.info.metrics))
+        return TaskOutput(
+            metrics=measures,
+            flags=flags,
+            notes={**_protocol_notes(plan, plan.n), "n_generated": None, "pictures": "none: moments only"},
+        )
+
 
 def reference_features(plan: ImageUnit, ctx: Context) -> dict[str, Array]:
-    """Features of the unit's reference images, one float32 (n, d) array for each encoder."""
-    return {
-        name: encode_cached(
-            load_encoder(name), plan.dataset.ref.images, device=ctx.device, cache_dir=ctx.cache_dir
-        )[plan.reference_rows]
-        for name in plan.encoders
-    }
+    """Features of the unit's reference images, one float32 (n, d) array for each encoder that can be used here."""
+    names, _ = usable(plan.encoders, device=ctx.device)
+    return {name: _reference(name, plan, ctx) for name in names}
+
+
+def _reference(name: str, plan: ImageUnit, ctx: Context) -> Array:
+    images = plan.dataset.ref.images
+    features = encode_cached(load_encoder(name), images, device=ctx.device, cache_dir=ctx.cache_dir)
+    return features[plan.reference_rows]
 
 
 def _collect_images(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, JSONScalar]:
@@ -151,8 +188,15 @@ def _collect_features(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, 
     return {"n": plan.n, "fits_on": "ref features", "fit_images": 0}
 
 
-def _encode(images: npt.NDArray[np.uint8], plan: ImageUnit, ctx: Context) -> dict[str, Array]:
-    return {name: load_encoder(name).encode(images, device=ctx.device) for name in plan.encoders}
+def _collect_moments(adapter: Any, plan: ImageUnit, ctx: Context) -> dict[str, JSONScalar]:
+    mean, covariance = adapter.moments(plan.encoders[0])
+    check_moments(mean, covariance, plan)
+    np.savez(ctx.artifact_dir / MOMENTS_FILE, mu=mean, sigma=covariance)
+    return {"fits_on": "nothing: moments were handed in"}
+
+
+def _encode(images: npt.NDArray[np.uint8], names: Iterable[str], ctx: Context) -> dict[str, Array]:
+    return {name: load_encoder(name).encode(images, device=ctx.device) for name in names}
 
 
 def _scores(real: Array, generated: Array, plan: ImageUnit, ctx: Context) -> FidelityScores:
@@ -185,7 +229,7 @@ def _flags(flags: tuple[str, ...], *, copying: bool) -> tuple[str, ...]:
     return (*(flag for flag in flags if flag != "below-real"), "copying") if copying else flags
 
 
-def _protocol_notes(plan: ImageUnit, scores: FidelityScores, n_generated: int) -> dict[str, JSONScalar]:
+def _protocol_notes(plan: ImageUnit, n_generated: int) -> dict[str, JSONScalar]:
     encoder = load_encoder(plan.encoders[0])
     return {
         "encoder": encoder.name,
@@ -195,7 +239,6 @@ def _protocol_notes(plan: ImageUnit, scores: FidelityScores, n_generated: int) -
         "n_generated": n_generated,
         "n_reference": plan.n,
         "n_capped_by": plan.cap,
-        "distinct_reference_rows": scores.distinct_real,
         "k_chamfer": CHAMFER_K,
         "k_balls": BALL_K,
         "ball": BALL,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bench.datasets.images import ImageDataset, ImageSplit
 from bench.errors import UsageError
-from bench.spec import Unit, derived_seed
+from bench.spec import Size, Unit, derived_seed
 
 # The first encoder of a data set is its default; the others appear as facets.
 ENCODERS_OF = {
@@ -17,7 +17,10 @@ ENCODERS_OF = {
     "mnist5k": ("mnist-cnn", "pixels"),
     "fashion": ("fashion-cnn", "pixels"),
 }
-OTHER_DATASETS = ("pixels",)
+OTHER_DATASETS = ("efflite0-64", "pixels")
+# More facets at size `full`, where they can be used. At smaller sizes a second network would cost more than models
+# and metrics together: 2 s for 1,000 images and as much again for its 1,280 features, with every model and repeat.
+FULL_ENCODERS = ("efflite0-64", "inception-fid", "dinov2-vitl14", "clip-vitl14-336")
 MIN_IMAGES = 6  # the fifth nearest other image needs six
 
 
@@ -26,7 +29,7 @@ class ImageUnit:
     """A unit of an image task, worked out; equal for collect and score and for every model."""
 
     dataset: ImageDataset
-    encoders: tuple[str, ...]
+    encoders: tuple[str, ...]  # wanted, the default first; see `encoders.usable`
     n: int  # images asked of the model, and reference images they are compared with
     cap: str  # why n is less than the protocol asks for; "" if it is not
     fit_images: int  # a model gets this prefix of `fit`
@@ -41,6 +44,12 @@ class ImageUnit:
     def reference_images(self) -> npt.NDArray[np.uint8]:
         """The `n` reference images of this unit."""
         return self.dataset.ref.images[self.reference_rows]
+
+
+def encoders_of(dataset: str, size: Size) -> tuple[str, ...]:
+    """Names of the encoders wanted, the default first; those but the default may turn out not to be usable."""
+    wanted = ENCODERS_OF.get(dataset, OTHER_DATASETS)
+    return tuple(dict.fromkeys((*wanted, *FULL_ENCODERS))) if size == "full" else wanted
 
 
 def image_unit(dataset: ImageDataset, unit: Unit) -> ImageUnit:
@@ -59,7 +68,7 @@ def image_unit(dataset: ImageDataset, unit: Unit) -> ImageUnit:
     rng = np.random.default_rng(derived_seed(unit.seed, "reference"))
     return ImageUnit(
         dataset=dataset,
-        encoders=ENCODERS_OF.get(dataset.name, OTHER_DATASETS),
+        encoders=encoders_of(dataset.name, unit.size),
         n=n,
         cap=cap if n < wanted else "",
         fit_images=min(int(unit.setting("fit")), len(dataset.fit)),
