@@ -8,6 +8,10 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
+# The first optimizer of a process makes torch load its compiler, a second of CPU time. Done here, the bench pays for
+# it once, when it imports a model before it starts a process for each job, and not in every job.
+torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+
 
 def linear(inputs: int, outputs: int, rng: torch.Generator) -> nn.Linear:
     """A linear layer with the usual uniform initial weights, drawn from `rng` and not the global state."""
