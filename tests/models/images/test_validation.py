@@ -125,6 +125,7 @@ def test_v7_frechet_depends_on_n_and_chamfer_does_not(efflite_pair: tuple[np.nda
         assert result.g2r_ratio == pytest.approx(1.0, abs=chance)
 
 
+@pytest.mark.slow
 def test_v10_exact_flow_passes_every_metric_but_those_of_copying(clothes: ImageDataset, fitted: Make) -> None:
     """Reference images are half of the training images, as where a model is judged by what it was trained on.
 
