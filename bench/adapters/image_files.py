@@ -9,6 +9,7 @@ The bench asks for `n` images with a seed; what it gets is a random subset, draw
 from __future__ import annotations
 
 import inspect
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -46,8 +47,9 @@ class _Samples(ImageGenerator):
             raise InvalidOutput(f"{self._path.name} has {len(self._samples)} images, {n} are asked for")
         return self._samples[np.random.default_rng(seed).permutation(len(self._samples))[:n]]
 
+    @abstractmethod
     def _read(self, shape: tuple[int, int, int]) -> Images:
-        raise NotImplementedError
+        """The samples as uint8 (n, C, H, W), each of `shape`."""
 
 
 class FolderImages(_Samples):

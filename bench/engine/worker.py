@@ -268,5 +268,5 @@ def _on_signals(workers: Sequence[Any], stopped: list[signal.Signals]) -> None:
             closing.extend(asyncio.ensure_future(w.close(nanny=False, reason="signal")) for w in workers)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError):
+        with contextlib.suppress(NotImplementedError):  # event loops of Windows have no signal handlers
             loop.add_signal_handler(number, stop, number)

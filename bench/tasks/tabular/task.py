@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -128,10 +129,11 @@ class TabularTask(Task):
             shown.append(details.write(folder, "remarks", content, "What is odd about the synthetic table."))
         return tuple(shown)
 
+    @abstractmethod
     def _details(
         self, results: Mapping[str, Result], inputs: Inputs, plan: TableUnit, folder: Path
     ) -> list[Exhibit]:
-        raise NotImplementedError
+        """The exhibits of this task's own metrics."""
 
 
 def _named(unit: Unit, setting: str, known: tuple[Any, ...]) -> tuple[Any, ...]:
