@@ -7,7 +7,8 @@
     ├── StoreError            results cannot be written or read                exit code 3
     └── EngineError           the machinery that runs jobs failed              exit code 1
 
-(and `bench.engine.command.CommandFailed`, which ends one job with status error)
+(and `bench.engine.command.CommandFailed`, which ends one job with status error, and the `UsageError`
+`bench.datasets.tabular.schema.SchemaError`, which names the column of a table that does not fit)
 
 A message says what was expected, what came, and what to do about it.
 """

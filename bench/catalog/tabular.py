@@ -19,7 +19,7 @@ def _dataset(about: Card) -> DatasetInfo:
         entry=f"{_LOADING}:{about.name}",
         locate=f"{_LOADING}:locate_{about.name}",
         title=about.title,
-        summary=about.summary,
+        summary=f"{about.summary} {about.rows:,} rows, {about.columns:,} columns. {about.notes}".strip(),
         license=about.licence,
         data=about.data,
         sha256=about.sha256,

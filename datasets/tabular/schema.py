@@ -23,6 +23,7 @@ from bench.datasets.tabular.columns import (
     infer_column,
 )
 from bench.datasets.tabular.values import value_from_json, value_to_json
+from bench.errors import UsageError
 
 __all__ = ["ColumnSpec", "Constraint", "Issue", "Kind", "SchemaError", "TableSchema"]
 
@@ -31,7 +32,7 @@ TaskKind = Literal["binary", "multiclass", "regression"]
 _FORMAT = 1
 
 
-class SchemaError(ValueError):
+class SchemaError(UsageError, ValueError):
     """A table does not fit its schema, or no schema can be made of it."""
 
     def __init__(self, column: Hashable | None, reason: str) -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 Value = TypeVar("Value")
 
 
-class Cache:
+class RealSideCache:
     """Results by key. The caller owns it, passes it to the metrics and decides how long it lives.
 
     Keys hold the fingerprints of the tables, so that one cache may serve any number of data sets and splits.

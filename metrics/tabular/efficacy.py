@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import spearmanr
 
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.learners import LEARNERS, Learner, Learnt, Problem, ScoreSet
 from bench.metrics.tabular.result import Result, table_of, undefined
 from bench.metrics.tabular.table import EncodedTable, check_same_layout, concatenate
@@ -22,7 +22,7 @@ def efficacy(
     test: EncodedTable,
     learners: Sequence[Learner] = LEARNERS,
     seed: int = 0,
-    cache: Cache | None = None,
+    cache: RealSideCache | None = None,
 ) -> dict[str, Result]:
     """`ml_gap`, `ml_augment` and `ml_importance` of predicting the target column.
 
@@ -43,7 +43,7 @@ def efficacy(
     if reason:
         return dict.fromkeys(NAMES, undefined(reason))
     problem = Problem(real, test, seed=seed)
-    kept = Cache() if cache is None else cache
+    kept = RealSideCache() if cache is None else cache
     key = ("efficacy", real.fingerprint, test.fingerprint, tuple(learners), seed)
     settings = kept.get((*key, "settings"), lambda: {n: problem.tuned(n) for n in learners})
     on_real = kept.get(

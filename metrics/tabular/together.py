@@ -15,7 +15,7 @@ from bench.metrics.tabular.adherence import (
     missing_rates,
     range_adherence,
 )
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.ci_fidelity import GraphTruth, Sample, ci_effect, ci_fidelity
 from bench.metrics.tabular.closest_record import closest_record
 from bench.metrics.tabular.columnwise import PREDICTORS, Predictor
@@ -76,7 +76,7 @@ class Inputs:
     seed: int = 0
     device: str = "cpu"
     memory_bytes: int = DEFAULT_MEMORY_BYTES
-    cache: Cache = field(default_factory=Cache)
+    cache: RealSideCache = field(default_factory=RealSideCache)
 
 
 def measure(inputs: Inputs, names: Iterable[str] = tuple(METRICS)) -> dict[str, Result]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bench.metrics.tabular.bounds import constant_columns
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.columnwise import PREDICTORS, ColumnPredictors, ColumnScore, Predictor
 from bench.metrics.tabular.result import Cells, Result, mean_of_units, table_of, undefined
 from bench.metrics.tabular.table import EncodedTable, check_same_layout
@@ -25,7 +25,7 @@ def structure_utility(
     test: EncodedTable,
     predictors: Sequence[Predictor] = PREDICTORS,
     seed: int = 0,
-    cache: Cache | None = None,
+    cache: RealSideCache | None = None,
 ) -> dict[str, Result]:
     """`global_utility`, `local_utility` and `structure_skill`, from models of each column given all others.
 
@@ -49,7 +49,7 @@ def structure_utility(
         nothing = undefined("no column can be predicted from another one", n_excluded=len(excluded))
         return dict.fromkeys(("global_utility", "local_utility", "structure_skill"), nothing)
     key = ("columns", real.fingerprint, test.fingerprint, tuple(predictors), seed)
-    baseline = (Cache() if cache is None else cache).get(key, lambda: models.scores(real, columns))
+    baseline = (RealSideCache() if cache is None else cache).get(key, lambda: models.scores(real, columns))
     found = models.scores(generated, columns)
     units = [_Unit.of(real, models, j, baseline[j], found[j]) for j in columns]
     return {

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 import numpy as np
 import sklearn
 
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.columnwise import ColumnScore
 from bench.metrics.tabular.learners import GRIDS, LEARNERS, Learner, Tuned
 from bench.tasks.caching import Array, cached_array
@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 _FORMAT = "1"  # raised when the arrays mean something else
 
 
-class StoredCache(Cache):
+class StoredCache(RealSideCache):
     """Keeps column scores and chosen settings as arrays in `folder`; everything else in memory.
 
     Files are named by a hash of the key, which holds the fingerprints of the tables, and of the version of

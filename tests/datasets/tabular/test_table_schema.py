@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bench.datasets.tabular.columns import ColumnSpec, infer_column
 from bench.datasets.tabular.schema import Constraint, SchemaError, TableSchema
+from bench.errors import BenchError
 
 N = 120
 ROWS = np.arange(N)
@@ -126,6 +127,7 @@ def test_unusable_columns_are_named(values: Any) -> None:
         TableSchema.infer(pd.DataFrame({"ok": [1, 2], "bad name": values}))
     assert caught.value.column == "bad name"
     assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, BenchError)
 
 
 @pytest.mark.parametrize("target", ["absent", "twice"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.efficacy import efficacy
 from bench.metrics.tabular.learners import SMALLEST_PROBABILITY, Problem
 from bench.metrics.tabular.result import Result
@@ -60,7 +60,7 @@ def test_regression_scores_equal_scikit_learn(rng: np.random.Generator) -> None:
 def test_fresh_shuffled_and_unlabelled_rows(
     tables: dict[str, EncodedTable], rng: np.random.Generator
 ) -> None:
-    real, cache = tables["real"], Cache()
+    real, cache = tables["real"], RealSideCache()
 
     def measured(generated: EncodedTable) -> dict[str, Result]:
         return efficacy(
@@ -128,7 +128,7 @@ def test_models_on_adult(adult_split: dict[str, EncodedTable]) -> None:
     shuffled = EncodedTable(
         real.columns, rng.permuted(real.numbers, axis=0), rng.permuted(real.codes, axis=0), real.target
     )
-    cache, test = Cache(), adult_split["test"]
+    cache, test = RealSideCache(), adult_split["test"]
     expected = {"holdout": 0.906, "independent": 0.50}
     tables = {"holdout": adult_split["holdout"], "independent": shuffled}
     for name, generated in tables.items():

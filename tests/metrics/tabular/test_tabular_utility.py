@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.columnwise import PREDICTORS, merged_levels
 from bench.metrics.tabular.result import Result
 from bench.metrics.tabular.table import EncodedTable
@@ -131,7 +131,7 @@ def test_the_real_rows_are_fitted_once(
         return original(self, train, columns)  # type: ignore[arg-type]
 
     monkeypatch.setattr(columnwise.ColumnPredictors, "scores", counted)
-    cache = Cache()
+    cache = RealSideCache()
     first, again = (
         structure_utility(
             real=tables["real"],
@@ -160,7 +160,7 @@ def test_unknown_predictors_are_refused(tables: dict[str, EncodedTable]) -> None
 @pytest.mark.slow
 def test_models_on_adult(adult_split: dict[str, EncodedTable]) -> None:
     """Hold-out and shuffled columns; gradient boosting only."""
-    real, rng, cache = adult_split["train"], np.random.default_rng(0), Cache()
+    real, rng, cache = adult_split["train"], np.random.default_rng(0), RealSideCache()
     shuffled = EncodedTable(
         real.columns, rng.permuted(real.numbers, axis=0), rng.permuted(real.codes, axis=0), real.target
     )

@@ -15,7 +15,7 @@ import pytest
 
 from bench.adapters.tabular import Budget
 from bench.datasets.tabular.schema import TableSchema
-from bench.metrics.tabular.cache import Cache
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.together import Inputs, measure
 from bench.metrics.tabular.utility import structure_utility
 from bench.models.tabular.cart_seq import SequentialCart
@@ -57,7 +57,7 @@ def values(
     return {name: result.value for name, result in found.items() if result.value is not None}
 
 
-CACHE = Cache()
+CACHE = RealSideCache()
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,7 @@ def adult(rows: int, columns: tuple[str, ...] = ()) -> tuple[TableSchema, list[p
 def skills(rows: int, columns: tuple[str, ...] = ()) -> dict[str, float]:
     """Structure skill with trees only, as in the table of the prototype."""
     schema, (train, fresh, test) = adult(rows, columns)
-    encoder, cache, found = Encoder(schema), Cache(), {}
+    encoder, cache, found = Encoder(schema), RealSideCache(), {}
     real, tested = encoder.encode(train).table, encoder.encode(test).table
     adapters = {
         "independent": Independent(), "gaussian_copula": GaussianCopula(), "smote_nc": SmoteNC(),
