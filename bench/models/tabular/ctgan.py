@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,14 +11,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bench.adapters.tabular import Budget, TabularGenerator
+from bench.adapters.tabular import Budget
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._conditions import Conditions
 from bench.models.tabular._mixed import MixedTable
 from bench.models.tabular._modes import ModeTable
-from bench.models.tabular._nets import AdversarialTrainer, count_weights, seeded, step_count
+from bench.models.tabular._nets import seeded
 from bench.models.tabular._table import Table
-from bench.spec import Context
+from bench.models.tabular._training import TrainedGenerator, Trainer, step_count
 
 _TEMPERATURE = 0.2
 _PENALTY = 10.0
@@ -41,7 +42,7 @@ _PLANS = {
 }
 
 
-class CTGAN(TabularGenerator):
+class CTGAN(TrainedGenerator[_Plan]):
     """CTGAN (Xu et al. 2019).
 
     Mode-specific normalisation, a conditional vector with training by sampling (log frequencies), a
@@ -52,18 +53,10 @@ class CTGAN(TabularGenerator):
     """
 
     def __init__(self) -> None:
-        self._plan = _PLANS["small"]
-        self._diverged = False
+        super().__init__(_PLANS)
 
-    def setup(self, ctx: Context) -> None:
-        self._plan = _PLANS[ctx.size]
-
-    @property
-    def diverged(self) -> bool:
-        return self._diverged
-
-    def n_parameters(self) -> int | None:
-        return count_weights([self._generator])
+    def _networks(self) -> Sequence[nn.Module]:
+        return (self._generator,)
 
     def fit(
         self, train: pd.DataFrame, schema: TableSchema, *, seed: int, device: str, budget: Budget
@@ -81,14 +74,21 @@ class CTGAN(TabularGenerator):
             inputs = plan.noise + self._conditions.width
             self._generator = _Generator(inputs, plan.width, width).to(device)
             critic = _critic((width + self._conditions.width) * plan.pack, 2 * plan.width).to(device)
-            trainer = AdversarialTrainer(self._generator, critic, rate=plan.rate, seconds=budget.seconds)
+            trainer = Trainer(
+                [critic],
+                [self._generator],
+                rate=plan.rate,
+                seconds=budget.seconds,
+                betas=(0.5, 0.9),
+                cosine=False,
+            )
             steps = (
                 step_count(plan.steps, plan.epochs, len(real), plan.batch, budget.max_steps) if width else 0
             )
             trainer.run(
                 steps,
-                lambda: self._critic_loss(critic, real, rng),
-                lambda: self._generator_loss(critic, rng),
+                lambda _: self._critic_loss(critic, real, rng),
+                lambda _: self._generator_loss(critic, rng),
             )
         self._diverged = trainer.diverged
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,21 +11,13 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from bench.adapters.tabular import Budget, TabularGenerator
+from bench.adapters.tabular import Budget
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MixedTable
-from bench.models.tabular._nets import (
-    TimeNet,
-    Trainer,
-    count_weights,
-    draw_batch,
-    perceptron,
-    seeded,
-    step_count,
-)
+from bench.models.tabular._nets import TimeNet, perceptron, seeded
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
-from bench.spec import Context
+from bench.models.tabular._training import TrainedGenerator, Trainer, draw_batch, step_count
 
 _TOKEN = 4  # numbers a column becomes
 _LATENT_PER_COLUMN = 2
@@ -53,7 +46,7 @@ _PLANS = {
 }
 
 
-class LatentDiffusion(TabularGenerator):
+class LatentDiffusion(TrainedGenerator[_Plan]):
     """The pattern of TabSyn (Zhang et al. 2024) and TabFORGE (Jiang et al. 2026).
 
     Every column becomes a token; a variational autoencoder with a weak prior turns the tokens into latents;
@@ -63,18 +56,10 @@ class LatentDiffusion(TabularGenerator):
     """
 
     def __init__(self) -> None:
-        self._plan = _PLANS["small"]
-        self._diverged = False
+        super().__init__(_PLANS)
 
-    def setup(self, ctx: Context) -> None:
-        self._plan = _PLANS[ctx.size]
-
-    @property
-    def diverged(self) -> bool:
-        return self._diverged
-
-    def n_parameters(self) -> int | None:
-        return count_weights([self._encoder, self._decoder, self._denoiser])
+    def _networks(self) -> Sequence[nn.Module]:
+        return (self._encoder, self._decoder, self._denoiser)
 
     def fit(
         self, train: pd.DataFrame, schema: TableSchema, *, seed: int, device: str, budget: Budget

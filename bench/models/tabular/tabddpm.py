@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from bench.adapters.tabular import Budget, TabularGenerator
+from bench.adapters.tabular import Budget
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MixedTable
-from bench.models.tabular._nets import TimeNet, Trainer, count_weights, draw_batch, seeded, step_count
+from bench.models.tabular._nets import TimeNet, seeded
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
-from bench.spec import Context
+from bench.models.tabular._training import TrainedGenerator, Trainer, draw_batch, step_count
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ _PLANS = {
 _ROWS = 4_096  # denoised at once
 
 
-class TabDDPM(TabularGenerator):
+class TabDDPM(TrainedGenerator[_Plan]):
     """TabDDPM (Kotelnikov et al. 2023), unconditional.
 
     Numbers are normal scores under Gaussian diffusion, the network predicts the noise; categories are under
@@ -48,18 +49,10 @@ class TabDDPM(TabularGenerator):
     """
 
     def __init__(self) -> None:
-        self._plan = _PLANS["small"]
-        self._diverged = False
+        super().__init__(_PLANS)
 
-    def setup(self, ctx: Context) -> None:
-        self._plan = _PLANS[ctx.size]
-
-    @property
-    def diverged(self) -> bool:
-        return self._diverged
-
-    def n_parameters(self) -> int | None:
-        return count_weights([self._net])
+    def _networks(self) -> Sequence[nn.Module]:
+        return (self._net,)
 
     def fit(
         self, train: pd.DataFrame, schema: TableSchema, *, seed: int, device: str, budget: Budget

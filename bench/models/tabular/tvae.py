@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,14 +10,14 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from bench.adapters.tabular import Budget, TabularGenerator
+from bench.adapters.tabular import Budget
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MixedTable
 from bench.models.tabular._modes import ModeTable
-from bench.models.tabular._nets import Trainer, count_weights, draw_batch, perceptron, seeded, step_count
+from bench.models.tabular._nets import perceptron, seeded
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
-from bench.spec import Context
+from bench.models.tabular._training import TrainedGenerator, Trainer, draw_batch, step_count
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ _PLANS = {
 }
 
 
-class TVAE(TabularGenerator):
+class TVAE(TrainedGenerator[_Plan]):
     """TVAE (Xu et al. 2019).
 
     A number is a mode of its column and a place in it, normal around the decoder's mean with one standard
@@ -46,19 +47,11 @@ class TVAE(TabularGenerator):
     """
 
     def __init__(self, *, reconstruction: float = 2.0) -> None:
+        super().__init__(_PLANS)
         self.reconstruction = reconstruction
-        self._plan = _PLANS["small"]
-        self._diverged = False
 
-    def setup(self, ctx: Context) -> None:
-        self._plan = _PLANS[ctx.size]
-
-    @property
-    def diverged(self) -> bool:
-        return self._diverged
-
-    def n_parameters(self) -> int | None:
-        return count_weights([self._encoder, self._decoder])
+    def _networks(self) -> Sequence[nn.Module]:
+        return self._encoder, self._decoder
 
     def fit(
         self, train: pd.DataFrame, schema: TableSchema, *, seed: int, device: str, budget: Budget

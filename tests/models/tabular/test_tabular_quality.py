@@ -15,10 +15,10 @@ from sklearn.metrics import roc_auc_score
 
 from bench.datasets.tabular.schema import TableSchema
 from bench.models.tabular._mixed import MAX_LEVELS, MixedTable
-from bench.models.tabular._nets import Trainer
 from bench.models.tabular._normal import NormalScores
 from bench.models.tabular._segments import Segments
 from bench.models.tabular._table import Table
+from bench.models.tabular._training import Trainer
 from tests.models.tabular.conftest import BUDGET, fitted, make
 
 
@@ -145,6 +145,25 @@ def test_training_goes_back_when_a_loss_is_not_finite() -> None:
     trainer.run(100, lambda step: layer(torch.ones(1, 1)).sum() * (float("nan") if step == 70 else 1.0))
     assert trainer.diverged
     assert bool(torch.isfinite(layer.weight).all())
+
+
+def test_players_take_turns_and_go_back_together() -> None:
+    players, turns = [torch.nn.Linear(1, 1) for _ in range(2)], []
+    start = [float(layer.bias.detach()) for layer in players]
+
+    def loss(mine: int) -> Any:
+        def value(step: int) -> torch.Tensor:
+            turns.append(mine)
+            return players[mine](torch.ones(1, 1)).sum() * (float("nan") if step == 60 and mine else 1.0)
+
+        return value
+
+    trainer = Trainer(players[:1], players[1:], rate=0.1, seconds=60.0, cosine=False)
+    trainer.run(100, loss(0), loss(1))
+    assert turns == [0, 1] * 61
+    assert trainer.diverged
+    moved = [before - float(layer.bias.detach()) for before, layer in zip(start, players, strict=True)]
+    assert moved == pytest.approx([5.1, 5.1], abs=0.01), "51 steps of 0.1: the last kept ones"
 
 
 def test_adam_finds_a_minimum() -> None:
