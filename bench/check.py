@@ -50,18 +50,20 @@ def check_model(registry: Registry, name: str) -> Iterator[CheckResult]:
         yield from check_units(registry, model)
         return
     for family in model.info.families:
-        tasks = _tiny_tasks(registry, family)
+        tasks = _tiny_tasks(registry, family, model.info)
         if not tasks:
             yield CheckResult(
-                name=family, passed=False, detail=f"no task of family {family!r} has a tiny size"
+                name=family,
+                passed=False,
+                detail=f"no task of family {family!r} has a tiny size and takes this model",
             )
         for task in tasks:
             yield from _check_task(registry, model, task)
 
 
-def _tiny_tasks(registry: Registry, family: str) -> list[TaskInfo]:
+def _tiny_tasks(registry: Registry, family: str, model: ModelInfo) -> list[TaskInfo]:
     tasks = [t.info for _, t in sorted(registry.tasks.items()) if t.info.family == family]
-    return [t for t in tasks if "tiny" in t.sizes]
+    return [t for t in tasks if "tiny" in t.sizes and t.takes(model)]
 
 
 def _check_task(registry: Registry, model: Registered[ModelInfo], task: TaskInfo) -> Iterator[CheckResult]:

@@ -52,11 +52,11 @@ def make_plan(registry: Registry, selection: Selection, past: Sequence[Past]) ->
         planner.plan(registry.tasks[task], registry.models[model], dataset, repeat)
         for model in models
         for task in tasks
-        if registry.tasks[task].info.family in registry.models[model].info.families
+        if registry.tasks[task].info.takes(registry.models[model].info)
         for dataset, repeat in _units(registry.tasks[task].info, registry, selection)
     ]
     if not jobs:
-        raise UsageError("nothing to run: no selected model belongs to the family of a selected task")
+        raise UsageError("nothing to run: no selected model takes part in a selected task")
     return Plan(jobs=tuple(_ordered(jobs, past)))
 
 

@@ -104,7 +104,7 @@ def _unit(row: Row, task: TaskInfo) -> Unit:
 def _model(row: Row) -> Registered[ModelInfo]:
     """The model's card as it was stored; its code is not needed and not looked for."""
     card = json.loads(row["model_info"])
-    lists = ("families", "requires", "training_data", "tags")
+    lists = ("families", "requires", "training_data", "tags", "only_tasks")
     fields: dict[str, Any] = {n: tuple(value) if n in lists else value for n, value in card.items()}
     fields["resources"] = Resources(**card["resources"]) if card.get("resources") else None
     info = ModelInfo(**{k: v for k, v in fields.items() if k in ModelInfo.__dataclass_fields__})

@@ -105,6 +105,15 @@ class TaskInfo:
     protocol_note: str = ""  # what deviates from the source, or why the protocol is ours
     requires: tuple[str, ...] = ()  # importable modules
     resources: Resources = field(default_factory=Resources)  # of a model that does not state its own
+    only_tags: tuple[str, ...] = ()  # models with one of these take part; empty: every model of the family
+
+    def takes(self, model: ModelInfo) -> bool:
+        """Whether `model` takes part: it is of the family, has a tag that is asked for, and no other task only."""
+        return (
+            self.family in model.families
+            and (not self.only_tags or bool(set(self.only_tags) & set(model.tags)))
+            and (not model.only_tasks or self.name in model.only_tasks)
+        )
 
     @property
     def family(self) -> str:
@@ -139,6 +148,7 @@ class ModelInfo:
     training_data: tuple[str, ...] = ()
     baseline: bool = False  # a floor, ceiling or control, not a contender
     tags: tuple[str, ...] = ()
+    only_tasks: tuple[str, ...] = ()  # the only tasks it is made for; empty: every task of its families
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

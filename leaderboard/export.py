@@ -43,7 +43,7 @@ def overview_rows(families: Sequence[FamilyView]) -> list[dict[str, Any]]:
         for family in families
         for row in family.table.everyone
         for (task, dataset), column, cell in zip(
-            [(t, d) for t in family.tasks for d in t.datasets if t.info.metrics],
+            [(t, d) for t in family.shared for d in t.datasets if t.info.metrics],
             family.table.columns,
             row.cells,
             strict=True,

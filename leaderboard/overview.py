@@ -27,6 +27,7 @@ class FamilyView:
     slug: str
     retired: bool
     tasks: tuple[TaskView, ...]
+    shared: tuple[TaskView, ...]  # those of them that the table has columns of
     table: Table
     ranking: Ranking | None  # None for fewer than two models and for retired tasks
     tags: tuple[str, ...]  # of its models, for the filter
@@ -93,10 +94,11 @@ def column_key(task: TaskView, dataset: DatasetView) -> str:
 
 
 def _family(name: str, tasks: Sequence[TaskView], registry: Registry, policy: Policy) -> FamilyView:
-    places = {column_key(t, d): (t, d) for t in tasks for d in t.datasets if t.info.metrics}
+    shared = _for_everyone(tasks)
+    places = {column_key(t, d): (t, d) for t in shared for d in t.datasets if t.info.metrics}
     columns = [_column(t, d) for t, d in places.values()]
     jobs: dict[LineKey, list[JobRecord]] = defaultdict(list)
-    for task in tasks:
+    for task in shared:
         for dataset in task.datasets:
             for key, found in dataset.jobs.items():
                 jobs[key] += found
@@ -126,9 +128,10 @@ def _family(name: str, tasks: Sequence[TaskView], registry: Registry, policy: Po
         retired=name == RETIRED,
         ranking=ranking,
         tasks=tuple(tasks),
+        shared=tuple(shared),
         table=table,
         tags=tuple(sorted({tag for line in shown for tag in line.tags})),
-        waiting=_waiting(name, shown, registry),
+        waiting=_waiting(shared, shown, registry),
     )
 
 
@@ -149,7 +152,15 @@ def _repeats(task: TaskView, dataset: DatasetView) -> int:
     return max([declared, *(len(found) for found in dataset.jobs.values())])
 
 
-def _waiting(family: str, shown: Sequence[Line], registry: Registry) -> tuple[str, ...]:
+def _for_everyone(tasks: Sequence[TaskView]) -> Sequence[TaskView]:
+    """The tasks that every model of the family can take part in; all of them where there is no such task.
+
+    The others have pages of their own: a table of all models would have holes that say nothing about them.
+    """
+    return [task for task in tasks if not task.info.only_tags] or tasks
+
+
+def _waiting(tasks: Sequence[TaskView], shown: Sequence[Line], registry: Registry) -> tuple[str, ...]:
     present = {line.model for line in shown}
-    wanted = (m.info for m in registry.models.values() if family in m.info.families)
+    wanted = (m.info for m in registry.models.values() if any(task.info.takes(m.info) for task in tasks))
     return tuple(sorted(info.name for info in wanted if info.name not in present))

@@ -185,6 +185,34 @@ def test_selections_that_mean_nothing_are_refused(
         make_plan(registry, selection, past=())
 
 
+@pytest.mark.parametrize(
+    ("only_tags", "only_tasks", "expected"),
+    [
+        ((), (), {"selftest-uniform", "selftest-raise"}),
+        (("quick",), (), {"selftest-uniform"}),
+        (("quick", "other"), ("selftest.echo",), {"selftest-uniform"}),
+        (("slow",), (), set()),
+        ((), ("selftest.another",), {"selftest-raise"}),
+    ],
+)
+def test_tasks_ask_for_tags_and_models_name_their_tasks(
+    only_tags: tuple[str, ...], only_tasks: tuple[str, ...], expected: set[str]
+) -> None:
+    changed = registries.builtin()
+    task, model = changed.tasks["selftest.echo"], changed.models["selftest-uniform"]
+    changed.tasks["selftest.echo"] = dataclasses.replace(
+        task, info=dataclasses.replace(task.info, only_tags=only_tags)
+    )
+    changed.models["selftest-uniform"] = dataclasses.replace(
+        model, info=dataclasses.replace(model.info, tags=("quick",), only_tasks=only_tasks)
+    )
+    if not expected:
+        with pytest.raises(UsageError, match="no selected model takes part"):
+            make_plan(changed, SELECTION, past=())
+    else:
+        assert {p.job.model for p in make_plan(changed, SELECTION, past=()).jobs} == expected
+
+
 def test_the_suite_all_leaves_the_selftest_out(registry: Registry) -> None:
     plan = make_plan(registry, Selection(size="tiny"), past=())
     assert not any(p.job.model.startswith("selftest") for p in plan.jobs)
