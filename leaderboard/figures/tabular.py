@@ -1,4 +1,4 @@
-"""Figures of the tabular family: columns, pairs, structure, attacks, anchored scores."""
+"""Figures of the tabular family: columns, pairs, structure, graphs, attacks, anchored scores."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from bench.leaderboard import exhibits, tables, text
 from bench.leaderboard.figures import DataTable, Figure
 from bench.leaderboard.figures.tabular_anchors import anchored_radar
 from bench.leaderboard.figures.tabular_columns import gallery
+from bench.leaderboard.figures.tabular_graph import statements
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 from bench.spec import MetricInfo
@@ -29,7 +30,7 @@ def figures(task: TaskView) -> list[Figure]:
         if task.info.name == "tabular.fidelity":
             found += [_shapes(dataset, order), _pairs(dataset, order)]
         elif task.info.name == "tabular.structure":
-            found.append(_structure(dataset, order))
+            found += [_structure(dataset, order), _graph(dataset, order)]
         elif task.info.name == "tabular.privacy":
             found.append(_attacks(dataset, order))
     return [figure for figure in found if figure is not None]
@@ -147,6 +148,17 @@ def _structure(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
         layout={"barmode": "group", "yaxis": {"range": [0, 1.02]}, "xaxis": {"automargin": True}},
         table=DataTable(head=("Model", "Column", "Kept"), rows=rows[:200]),
     )
+
+
+def _graph(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
+    """The graph with the statements that the best contender breaks."""
+    for line in order:
+        edges = _records(dataset, line, "graph", ())
+        if edges:
+            return statements(
+                dataset, line, edges, _records(dataset, line, "broken-statements", ("p_value",))
+            )
+    return None
 
 
 def _attacks(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:

@@ -12,6 +12,7 @@ from bench.leaderboard import task_view
 from bench.leaderboard.build import read
 from bench.leaderboard.figures import Figure, tabular
 from bench.leaderboard.figures.tabular_anchors import anchored_scores
+from bench.leaderboard.figures.tabular_graph import _Graph
 from bench.leaderboard.task_view import TaskView
 from bench.registry import builtin
 from tests.leaderboard.fabricate import HOSTILE, FakeStore
@@ -87,6 +88,46 @@ def test_bars_of_structure_and_curves_of_attacks(tmp_path: Path) -> None:
     assert curve.traces[0]["x"] == [0.01, 0.1, 1.0], "0 has no logarithm"
 
 
+GRAPH = [
+    {"parent": "x", "child": HOSTILE},
+    {"parent": "x", "child": "y"},
+    {"parent": HOSTILE, "child": "z"},
+    {"parent": None, "child": "alone"},
+]
+BROKEN = [
+    {"statement": "x, y |", "first": "x", "second": "y", "kind": "dependence", "p_value": 0.3},
+    {"statement": "x, z |", "first": "x", "second": "z", "kind": "independence", "p_value": 1e-9},
+    {"statement": "gone", "first": "x", "second": "gone", "kind": "independence", "p_value": 1e-9},
+]
+
+
+def test_a_graph_shows_which_statements_are_broken(tmp_path: Path) -> None:
+    scores = {"cart_seq": {"structure_skill": 0.5}}
+    shown = {"graph": GRAPH, "broken-statements": BROKEN}
+    figure = by_id(view(tmp_path, "tabular.structure", scores, shown))[f"graph-{DATA}"]
+    assert "Lost: 1 of 3 edges" in figure.caption
+    assert "False: 1 pairs" in figure.caption
+    assert figure.svg is not None
+    assert "<img" not in figure.svg
+    assert figure.svg.count("<rect") == 5
+    # A line and a head of two strokes for each edge, and the example in the legend.
+    counts = {style: figure.svg.count(f" class={style} ") for style in ("lead", "target", "c2")}
+    assert counts == {"lead": 3 * 2 + 1, "target": 3 + 1, "c2": 1 + 1}
+    assert figure.table is not None
+    assert figure.table.rows == (
+        ("x, y |", "lost dependence", "0.3"),
+        ("x, z |", "false dependence", "1e-09"),
+    )
+
+
+def test_layers_follow_the_edges_and_survive_a_cycle() -> None:
+    edges = (("a", "b"), ("b", "c"), ("a", "c"), ("d", "c"))
+    layers = _Graph(("a", "b", "c", "d"), edges).layers()
+    assert [sorted(layer) for layer in layers] == [["a", "d"], ["b"], ["c"]]
+    ring = _Graph(("a", "b"), (("a", "b"), ("b", "a"))).layers()
+    assert sorted(n for layer in ring for n in layer) == ["a", "b"]
+
+
 def test_scores_are_anchored_at_independent_columns_and_real_rows(tmp_path: Path) -> None:
     task = view(tmp_path, "tabular.fidelity", FIDELITY, {})
     dataset = task.datasets[0]
@@ -114,7 +155,9 @@ def test_without_anchors_there_is_no_anchored_score(tmp_path: Path) -> None:
     "content", ["{", "[]", "7", '[{"real": "x", "synthetic": 1}]', '{"x": [1], "y": []}', "[1e999]"]
 )
 def test_damaged_exhibits_cost_a_figure_not_the_page(tmp_path: Path, content: str) -> None:
-    damaged = dict.fromkeys(("distributions", "pairs", "roc", "columns"), content)
+    damaged = dict.fromkeys(
+        ("distributions", "pairs", "roc", "columns", "graph", "broken-statements"), content
+    )
     scores = {name: {"structure_skill": 0.5, "mia_tpr01": 0.5, **values} for name, values in FIDELITY.items()}
     for task in ("fidelity", "structure", "privacy"):
         shown = by_id(view(tmp_path / task, f"tabular.{task}", scores, damaged))

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+from bench.metrics.tabular.graph import Dag
 from bench.metrics.tabular.result import Result
+from bench.metrics.tabular.table import EncodedTable
 from bench.metrics.tabular.together import Inputs
 from bench.spec import Exhibit
 from bench.tasks.tabular import details
 from bench.tasks.tabular.protocol import TableUnit
 from bench.tasks.tabular.task import TabularTask
+
+_STATEMENT = ("statement", "first", "second", "kind", "p_value", "information")
 
 
 class TabularStructure(TabularTask):
@@ -31,15 +35,24 @@ class TabularStructure(TabularTask):
         ):
             if records := details.records(results[metric]):
                 shown.append(details.write(folder, name, records, caption))
-        broken = [r for r in details.records(results["ci_fidelity"]) if not r["kept"]]
-        if broken:
-            keys = ("statement", "kind", "p_value", "information")
-            content = [{k: r[k] for k in keys} for r in broken]
-            shown.append(
-                details.write(folder, "broken-statements", content, "Statements of the graph that fail.")
-            )
         if inputs.truth is not None:
-            names = [c.name for c in inputs.real.columns]
-            edges = [{"parent": names[a], "child": names[b]} for a, b in inputs.truth.graph.dag.edges]
-            shown.append(details.write(folder, "graph", edges, "Edges of the graph that made the data."))
+            shown += _of_graph(results["ci_fidelity"], inputs.truth.graph.dag, inputs.real, folder)
         return shown
+
+
+def _of_graph(tested: Result, dag: Dag, real: EncodedTable, folder: Path) -> list[Exhibit]:
+    """The graph that made the data, and which of its statements fail."""
+    names = [c.name for c in real.columns]
+    edges: list[details.Record] = [{"parent": names[a], "child": names[b]} for a, b in dag.edges]
+    linked = {n for edge in dag.edges for n in edge}
+    edges += [{"parent": None, "child": name} for j, name in enumerate(names) if j not in linked]
+    shown = [details.write(folder, "graph", edges, "Edges of the graph that made the data.")]
+    broken = [
+        {key: names[r[key]] if key in ("first", "second") else r[key] for key in _STATEMENT}
+        for r in details.records(tested)
+        if not r["kept"]
+    ]
+    if broken:
+        caption = "Statements of the graph that fail."
+        shown.append(details.write(folder, "broken-statements", broken, caption))
+    return shown
