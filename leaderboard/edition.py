@@ -22,7 +22,7 @@ from bench.leaderboard import (
 )
 from bench.leaderboard.decisions import Decisions, decisions
 from bench.leaderboard.failures import Failure
-from bench.leaderboard.figures import Figure, Histories, figures_of, ranks
+from bench.leaderboard.figures import Figure, Histories, figures_across, figures_of, ranks
 from bench.leaderboard.model_view import ModelView
 from bench.leaderboard.overview import Across, FamilyView
 from bench.leaderboard.records import JobRecord
@@ -114,7 +114,9 @@ def _decided(task: TaskView) -> dict[str, Decisions]:
 
 def _rank_figures(family: FamilyView) -> list[Figure]:
     costs = {row.line.key: row.cost for row in family.table.everyone}
-    return ranks.figures(family.ranking, costs) if family.ranking is not None else []
+    if family.ranking is None:
+        return []
+    return ranks.figures(family.ranking, costs) + figures_across(family.name, family.tasks)
 
 
 def _totals(jobs: Sequence[JobRecord]) -> Totals:

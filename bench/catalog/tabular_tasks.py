@@ -86,9 +86,9 @@ TASKS: tuple[TaskInfo, ...] = (
         sizes={
             "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120)),
             "small": SizePlan(
-                datasets=("gpa2", "breast_cancer"),
+                datasets=("k401ksubs", "breast_cancer"),
                 repeats=2,
-                settings=_settings(500, heavy_datasets="gpa2", heavy_repeats=2),
+                settings=_settings(500, heavy_datasets="k401ksubs", heavy_repeats=2),
             ),
             "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
         },

@@ -4,8 +4,12 @@ A family registers by a module `bench.leaderboard.figures.<family>` named in `FA
 
     figures(task: TaskView) -> list[Figure]
 
-that reads the view and returns plots and galleries. Colours are given as CSS variables ("--series-1") and
-follow the theme. Every figure carries its data as a table, for people and programs that see no chart.
+that reads the view and returns plots and galleries; where a figure needs several tasks, the module may have
+
+    across(tasks: Sequence[TaskView]) -> list[Figure]
+
+for the page of the family's ranking. Colours are given as CSS variables ("--series-1") and follow the theme.
+Every figure carries its data as a table, for people and programs that see no chart.
 """
 
 from __future__ import annotations
@@ -63,3 +67,11 @@ def figures_of(task: TaskView, histories: Histories) -> list[Figure]:
         module = importlib.import_module(f"bench.leaderboard.figures.{task.info.family}")
         found += module.figures(task)
     return found + standard.figures(task, histories)
+
+
+def figures_across(family: str, tasks: Sequence[TaskView]) -> list[Figure]:
+    """The figures that a family registered for several of its tasks together."""
+    if family not in FAMILIES:
+        return []
+    module = importlib.import_module(f"bench.leaderboard.figures.{family}")
+    return module.across(tasks) if hasattr(module, "across") else []

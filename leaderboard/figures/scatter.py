@@ -32,7 +32,9 @@ class AxisOf:
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class Point:
+    """A model between two metrics; both estimates have a mean."""
+
     line: Line
     x: Estimate
     y: Estimate
@@ -67,12 +69,26 @@ def scatter(
 ) -> Figure | None:
     """The figure; None if no model has both metrics. `target` is marked with a cross."""
     points = [
-        _Point(line, x_estimate, y_estimate)
+        Point(line, x_estimate, y_estimate)
         for line in dataset.lines
         if line.limit is None
         and (x_estimate := dataset.estimate(line, x.metric)).mean is not None
         and (y_estimate := dataset.estimate(line, y.metric)).mean is not None
     ]
+    return scatter_of(points, figure_id=figure_id, title=title, caption=caption, x=x, y=y, target=target)
+
+
+def scatter_of(
+    points: Sequence[Point],
+    *,
+    figure_id: str,
+    title: str,
+    caption: str,
+    x: AxisOf,
+    y: AxisOf,
+    target: tuple[float, float] | None = None,
+) -> Figure | None:
+    """The figure of points that may come from different tasks; None without any."""
     if not points:
         return None
     scales = _scale([p.x for p in points]), _scale([p.y for p in points])
@@ -109,7 +125,7 @@ def _axis(axis: AxisOf, scale: _Scale, estimates: Sequence[Estimate]) -> dict[st
     return {"title": {"text": axis.title + note}, **scale.ticks(_means(estimates))}
 
 
-def _traces(points: Sequence[_Point], scales: tuple[_Scale, _Scale]) -> Iterable[dict[str, Any]]:
+def _traces(points: Sequence[Point], scales: tuple[_Scale, _Scale]) -> Iterable[dict[str, Any]]:
     where = {p.line.key: (scales[0].at(p.x.mean or 0.0), scales[1].at(p.y.mean or 0.0)) for p in points}
     places = _place_names([(p.line.title, *where[p.line.key]) for p in points])
     named = dict(zip(where, places, strict=True))
@@ -133,7 +149,7 @@ def _traces(points: Sequence[_Point], scales: tuple[_Scale, _Scale]) -> Iterable
             }
 
 
-def _hover(point: _Point) -> str:
+def _hover(point: Point) -> str:
     return f"{point.line.title}: {point.x.mean:.4g}, {point.y.mean:.4g}"
 
 
@@ -169,7 +185,7 @@ def _target(point: tuple[float, float], scales: tuple[_Scale, _Scale]) -> dict[s
     }
 
 
-def _table(points: Sequence[_Point], x_title: str, y_title: str) -> DataTable:
+def _table(points: Sequence[Point], x_title: str, y_title: str) -> DataTable:
     columns = [[p.x for p in points], [p.y for p in points]]
     shown = [_texts(column) for column in columns]
     rows = [(p.line.title, shown[0][i], shown[1][i]) for i, p in enumerate(points)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from bench.leaderboard import exhibits, tables, text
 from bench.leaderboard.figures import DataTable, Figure
+from bench.leaderboard.figures.scatter import AxisOf, Point, scatter_of
 from bench.leaderboard.figures.tabular_anchors import anchored_radar
 from bench.leaderboard.figures.tabular_columns import gallery
 from bench.leaderboard.figures.tabular_graph import statements
@@ -34,6 +35,36 @@ def figures(task: TaskView) -> list[Figure]:
         elif task.info.name == "tabular.privacy":
             found.append(_attacks(dataset, order))
     return [figure for figure in found if figure is not None]
+
+
+def across(tasks: Sequence[TaskView]) -> list[Figure]:
+    """Fidelity against privacy on the data sets that both tasks have."""
+    views = {task.info.name: {d.name: d for d in task.datasets} for task in tasks}
+    private = views.get("tabular.privacy", {})
+    pairs = [(d, private[d.name]) for d in views.get("tabular.fidelity", {}).values() if d.name in private]
+    found = [_fidelity_against_privacy(*pair) for pair in pairs]
+    return [figure for figure in found if figure is not None]
+
+
+def _fidelity_against_privacy(faithful: DatasetView, private: DatasetView) -> Figure | None:
+    points = [
+        Point(line, x, y)
+        for line in faithful.lines
+        if line.limit is None
+        and (x := faithful.estimate(line, "c2st")).mean is not None
+        and (y := private.estimate(line, "mia_tpr01")).mean is not None
+    ]
+    return scatter_of(
+        points,
+        figure_id=f"fidelity-privacy-{faithful.slug}",
+        title=f"Fidelity and privacy, {faithful.title}",
+        caption="To the right: rows that a classifier cannot tell from real ones. Upwards: training rows that an "
+        "attacker finds at 1 % false positives. Fresh real rows stand at the cross; copies pass the one test and fail "
+        "the other. The two tasks draw their rows anew from the same data set.",
+        x=AxisOf("c2st", "two-sample test (higher is better)"),
+        y=AxisOf("mia_tpr01", "members found at 1 % (lower is better)"),
+        target=(1.0, 0.01),
+    )
 
 
 def _order(dataset: DatasetView, metric: MetricInfo) -> list[Line]:

@@ -88,6 +88,17 @@ def test_bars_of_structure_and_curves_of_attacks(tmp_path: Path) -> None:
     assert curve.traces[0]["x"] == [0.01, 0.1, 1.0], "0 has no logarithm"
 
 
+def test_fidelity_stands_against_privacy_where_both_tasks_have_the_data(tmp_path: Path) -> None:
+    faithful = view(tmp_path / "a", "tabular.fidelity", FIDELITY, {})
+    attacked = {name: {"mia_tpr01": i / 4} for i, name in enumerate(("independent", "cart_seq"))}
+    private = view(tmp_path / "b", "tabular.privacy", attacked, {})
+    (figure,) = tabular.across([faithful, private])
+    assert figure.table is not None
+    assert [row[0] for row in figure.table.rows] == ["Sequential CART", "Independent columns"]
+    assert (figure.traces[0]["x"], figure.traces[0]["y"]) == ([0.5], [0.25])
+    assert tabular.across([faithful]) == []
+
+
 GRAPH = [
     {"parent": "x", "child": HOSTILE},
     {"parent": "x", "child": "y"},
