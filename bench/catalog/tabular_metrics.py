@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from bench.spec import Direction, MetricInfo
@@ -160,3 +161,13 @@ PRIVACY = (
     _metric("attribute_inference", "min", "Inference",
             "Added risk that a column is guessed from the others by the nearest synthetic row.", _GIOMI),
 )  # fmt: skip
+
+_REPORTED = (
+    "shape", "trend_all", "trend_strong", "alpha_precision", "beta_recall", "dcr_share", "authenticity",
+    "global_utility", "local_utility", "ci_fidelity", "ci_kept", "dep_kept",
+)  # fmt: skip
+TABSTRUCT = tuple(
+    replace(metric, primary=metric.name == "global_utility")
+    for metric in (*FIDELITY, *PRIVACY, *STRUCTURE)
+    if metric.name in _REPORTED
+)

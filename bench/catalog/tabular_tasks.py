@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench.catalog.tabular_metrics import EFFICACY, FIDELITY, PRIVACY, STRUCTURE
+from bench.catalog.tabular_metrics import EFFICACY, FIDELITY, PRIVACY, STRUCTURE, TABSTRUCT
 from bench.spec import JSONScalar, SizePlan, TaskInfo
 
 _EMBEDDED = (
@@ -119,6 +119,33 @@ TASKS: tuple[TaskInfo, ...] = (
         protocol="own",
         protocol_note="Train on synthetic, test on real, with settings chosen once on the real rows. "
         + _PROTOCOL,
+        requires=("pandas", "sklearn"),
+    ),
+    TaskInfo(
+        name="tabular.tabstruct",
+        title="TabStruct",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.tabular.tabstruct:TabularTabStruct",
+        sizes={
+            "full": SizePlan(
+                datasets=(*_TRUE, *_EMBEDDED),
+                repeats=10,
+                settings={
+                    "n": 50_000,
+                    "split": "tabstruct",
+                    "test_over_train": 5 / 18,
+                    "oracle_rows": 200_000,
+                },
+            ),
+        },
+        metrics=TABSTRUCT,
+        summary="The metrics of TabStruct under its protocol: is every column as predictable from the others as it "
+        "really is?",
+        protocol="paper",
+        protocol_note="72 / 8 / 20 per cent of the rows for training, validation and test, seeds 42 to 51, as many "
+        "synthetic as training rows. The predictors are boosted trees, nearest neighbours and linear models. Held-out "
+        "rows are too few to stand in for a generator. At size full only.",
         requires=("pandas", "sklearn"),
     ),
 )

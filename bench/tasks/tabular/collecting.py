@@ -8,7 +8,7 @@ import pandas as pd
 
 from bench.adapters.tabular import Budget
 from bench.datasets.tabular.schema import SchemaError
-from bench.errors import InvalidOutput
+from bench.errors import InvalidOutput, MissingRequirement
 from bench.spec import Context, JSONScalar, derived_seed
 from bench.tasks.tabular.artifact import PARQUET_FILE, write_table
 from bench.tasks.tabular.protocol import TableUnit
@@ -28,6 +28,10 @@ def collect_table(adapter: Any, plan: TableUnit, ctx: Context) -> dict[str, JSON
     fits_on = getattr(adapter, "fits_on", "train")
     if fits_on not in ("train", "holdout"):
         raise InvalidOutput(f"fits_on is {fits_on!r}; use 'train', or 'holdout' for an oracle")
+    if fits_on == "holdout" and len(plan.holdout) < plan.n:
+        raise MissingRequirement(
+            f"an oracle needs {plan.n} held-out rows; this protocol keeps {len(plan.holdout)}"
+        )
     ctx.progress(0, 2)
     _fit(adapter, plan.train if fits_on == "train" else plan.holdout, plan, ctx)
     ctx.progress(1, 2)

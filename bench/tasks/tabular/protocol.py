@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,9 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableUnit:
-    """A unit worked out: `train` and `holdout` of `n` rows each, `test` of half as many, ids left out.
+    """A unit worked out: `train` of `n` rows, fresh `holdout` and `test` rows, ids left out.
 
-    holdout: fresh rows, which only an oracle receives; non-members for attacks. test: where predictors are tested.
+    holdout: which only an oracle receives; non-members for attacks. test: where predictors are tested.
     """
 
     dataset: TabularDataset
@@ -41,10 +42,38 @@ class TableUnit:
         return len(self.train)
 
 
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How rows are divided: `fresh` hold-out and `tested` rows for each training row."""
+
+    fresh: Fraction
+    tested: Fraction
+
+    def most(self, rows: int) -> int:
+        """Training rows that `rows` rows allow."""
+        return int(rows / (1 + self.fresh + self.tested))
+
+    def sizes(self, n: int) -> tuple[int, int, int]:
+        """Rows of train, hold-out and test."""
+        return n, max(1, int(n * self.fresh)), max(1, int(n * self.tested))
+
+
+SPLITS = {
+    "equal": Split(Fraction(1), Fraction(1, 2)),  # 40, 40 and 20 per cent
+    "tabstruct": Split(Fraction(1, 9), Fraction(5, 18)),  # 72, 8 and 20 per cent
+}
+TABSTRUCT_SEED = 42
+
+
 def table_unit(dataset: TabularDataset, unit: Unit) -> TableUnit:
-    """Work out `unit`. Setting `n`: rows of train; the split is 40 / 40 / 20 of the rows that takes."""
+    """Work out `unit`. Settings: `n`, rows of train at most; `split`, one of `SPLITS`, "equal" without it.
+
+    The split "tabstruct" is that of TabStruct: repeat r is drawn with the seed 42 + r, whatever the unit's is.
+    """
+    name = str(unit.settings.get("split") or "equal")
+    split = SPLITS[name]
     rows, wanted = len(dataset.frame), int(unit.setting("n"))
-    caps = {f"{dataset.name} has {rows} rows": 2 * rows // 5}
+    caps = {f"{dataset.name} has {rows} rows": split.most(rows)}
     if unit.limit is not None:
         caps[f"--limit {unit.limit}"] = unit.limit
     cap, lowest = min(caps.items(), key=lambda item: item[1])
@@ -54,8 +83,10 @@ def table_unit(dataset: TabularDataset, unit: Unit) -> TableUnit:
     schema = dataset.schema.without_ids()
     places = [j for j, column in enumerate(dataset.schema.columns) if column.kind != "id"]
     frame = dataset.frame.iloc[:, places]
-    order = split_order(frame, schema, seed=derived_seed(unit.seed, "split"))
-    parts = (order[:n], order[n : 2 * n], order[2 * n : 2 * n + max(1, n // 2)])
+    seed = TABSTRUCT_SEED + unit.repeat if name == "tabstruct" else derived_seed(unit.seed, "split")
+    order = split_order(frame, schema, seed=seed)
+    ends = np.cumsum(split.sizes(n))
+    parts = np.split(order[: ends[-1]], ends[:-1])
     train, holdout, test = (frame.iloc[np.sort(part)].reset_index(drop=True) for part in parts)
     labels = dataset.schema.labels
     return TableUnit(

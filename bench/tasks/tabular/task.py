@@ -36,6 +36,11 @@ class TabularTask(Task):
 
     dimensions: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of the metrics: those of the task's dimensions."""
+        return scoring.names_of(*self.dimensions)
+
     def collect(self, adapter: Any, unit: Unit, ctx: Context) -> Mapping[str, JSONScalar]:
         """Fit and sample."""
         info = getattr(adapter, "info", None)
@@ -94,7 +99,7 @@ class TabularTask(Task):
             memory_bytes=MEMORY_BYTES,
             cache=StoredCache(ctx.cache_dir),
         )
-        results = applicable(measure_all(inputs, scoring.names_of(*self.dimensions)), known)
+        results = applicable(measure_all(inputs, self.measured), known)
         return TaskOutput(
             metrics=scoring.measures(results),
             facets=scoring.facets(results),

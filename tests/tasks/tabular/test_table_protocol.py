@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,21 @@ def test_parts_are_disjoint_of_the_promised_sizes_and_stratified(bench: Bench) -
     share = (numbered(1_000)["y"] == "b").mean()
     for part in parts:
         assert (part["y"] == "b").mean() == pytest.approx(share, abs=1.5 / len(part))
+
+
+def test_the_split_of_tabstruct_depends_on_the_repeat_alone(bench: Bench) -> None:
+    data = dataset(numbered(1_000), "y")
+
+    def parts(**options: Any) -> list[pd.DataFrame]:
+        settings = {"n": 10_000, "split": "tabstruct"}
+        plan = table_unit(data, bench.unit(settings=settings, **options))
+        return [plan.train, plan.holdout, plan.test]
+
+    first = parts()
+    assert [len(p) for p in first] == [720, 80, 200]
+    assert len(set(pd.concat(first)["x"])) == 1_000
+    pd.testing.assert_frame_equal(first[0], parts(task="privacy", size="small")[0])
+    assert not first[0].equals(parts(repeat=1)[0])
 
 
 def test_every_model_sees_the_same_rows_and_every_repeat_others(bench: Bench) -> None:

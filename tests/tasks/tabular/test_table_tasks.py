@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from bench.adapters.tabular import TabularGenerator
-from bench.errors import InvalidOutput
+from bench.errors import InvalidOutput, MissingRequirement
 from bench.metrics.tabular.registry import METRICS
 from bench.models.tabular.collapsed import Collapsed
 from bench.models.tabular.copy import Copy
@@ -28,7 +28,7 @@ from bench.tasks.tabular.scoring import COMPANIONS
 
 from .conftest import INFOS, Bench, value
 
-TASKS = tuple(INFOS)
+TASKS = tuple(name for name, info in INFOS.items() if "tiny" in info.sizes)
 
 
 class Shaped(TabularGenerator):
@@ -93,6 +93,18 @@ def test_structure_tells_them_apart_too_and_knows_where_directions_are_unknowabl
     assert shuffled.metrics["direction"].reason.startswith("not run: needs a linear model")  # type: ignore[union-attr]
     linear = bench.run(RealHoldout(), bench.unit("structure", dataset="scm_lingam10"))
     assert value(linear, "direction") > 0.5
+
+
+def test_tabstruct_reports_what_it_declares_and_skips_oracles(bench: Bench) -> None:
+    small = {"n": 90, "oracle_rows": 500, "predictors": "trees"}
+    unit = bench.unit("tabstruct", dataset="scm_lin10", size="full", settings=small)
+    shuffled, copied = bench.run(Independent(), unit), bench.run(Copy(), unit)
+    assert value(copied, "global_utility") == pytest.approx(1)
+    assert value(shuffled, "global_utility") < 0.9
+    assert value(shuffled, "dep_kept") < value(copied, "dep_kept")
+    assert (copied.notes["n"], copied.notes["n_holdout"], copied.notes["n_test"]) == (90, 10, 25)
+    with pytest.raises(MissingRequirement, match="needs 90 held-out rows; this protocol keeps 10"):
+        bench.collect(RealHoldout(), unit)
 
 
 def test_privacy_catches_a_copy(bench: Bench) -> None:
