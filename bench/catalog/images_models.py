@@ -207,7 +207,7 @@ MODELS: tuple[ModelInfo, ...] = (
         families=("images",),
         entry="bench.models.images.wgan_gp:WassersteinGan",
         title="WGAN-GP, small",
-        summary="Two perceptrons on 64 principal components; at size small the critic learns for 1,000 steps "
+        summary="Two perceptrons on 64 principal components; at size small the critic learns for 800 steps "
         "only, far from what a GAN needs.",
         params={"dims": 64, "latent": 32},
         license="Apache-2.0",

@@ -33,11 +33,17 @@ Sets are passed by keyword only: a swapped pair would be a plausible wrong numbe
 
 from bench.metrics.images._inputs import Ball, Features
 from bench.metrics.images._neighborhood import Neighborhood
-from bench.metrics.images.authenticity import Authenticity, authenticity
+from bench.metrics.images.authenticity import Authenticity, authenticity, training_radii
 from bench.metrics.images.chamfer import Chamfer, chamfer
 from bench.metrics.images.class_balance import ClassBalance, class_balance
 from bench.metrics.images.clipped import ClippedDensityCoverage, clipped_density_coverage
-from bench.metrics.images.copying import CellCopyingTest, CopyingTest, cell_copying_test, copying_test
+from bench.metrics.images.copying import (
+    CellCopyingTest,
+    CopyingTest,
+    cell_copying_test,
+    copying_test,
+    held_out_distances,
+)
 from bench.metrics.images.density_coverage import DensityCoverage, density_coverage, expected_coverage
 from bench.metrics.images.effective_rank import EffectiveRank, effective_rank
 from bench.metrics.images.fd_infinity import FrechetInfinity, frechet_infinity
@@ -112,6 +118,7 @@ __all__ = [
     "frechet_distance",
     "frechet_from_statistics",
     "frechet_infinity",
+    "held_out_distances",
     "inception_score",
     "kernel_distance",
     "memorisation_ratio",
@@ -124,6 +131,7 @@ __all__ = [
     "statistics_from_moments",
     "straightness",
     "symmetric_precision_recall",
+    "training_radii",
     "trajectory_straightness",
     "vendi",
 ]

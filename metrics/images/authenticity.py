@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.metrics.images._inputs import Features, feature_sets
+from torch import Tensor
+
+from bench.metrics.images._inputs import Features, feature_set, feature_sets
 from bench.metrics.images._neighborhood import share
-from bench.metrics.neighbors import nearest_between, nearest_others
+from bench.metrics.neighbors import nearest_others, nearest_to
 
 
 @dataclass(frozen=True)
@@ -19,10 +21,22 @@ class Authenticity:
     share: float
 
 
-def authenticity(*, train: Features, generated: Features) -> Authenticity:
+def training_radii(*, train: Features) -> Tensor:
+    """Distance of each training sample to its nearest neighbour among them, float64 (n,): the same for every model.
+
+    train: (n, d), numpy or torch, n >= 2. Raises ValueError for bad features.
+    """
+    known = feature_set(train, "train")
+    if len(known) < 2:
+        raise ValueError(f"train: needs at least 2 samples, got {len(known)}")
+    return nearest_others(points=known, k=1).distances[:, 0]
+
+
+def authenticity(*, train: Features, generated: Features, radii: Tensor | None = None) -> Authenticity:
     """Share of generated samples whose distance to the nearest training sample t exceeds that of t to its neighbour.
 
-    train: (n, d), generated: (m, d), numpy or torch, n >= 2. Raises ValueError for bad features.
+    train: (n, d), generated: (m, d), numpy or torch, n >= 2. radii: `training_radii` of this training set, if they are
+    at hand; they take most of the time. Raises ValueError for bad features and a wrong number of radii.
 
     Alaa, van Breugel, Saveliev, van der Schaar, "How Faithful is your Synthetic Data? Sample-level Metrics for
     Evaluating and Auditing Generative Models", ICML 2022.
@@ -32,8 +46,9 @@ def authenticity(*, train: Features, generated: Features) -> Authenticity:
     0.5
     """
     known, y = feature_sets(train=train, generated=generated)
-    if len(known) < 2:
-        raise ValueError(f"train: needs at least 2 samples, got {len(known)}")
-    radii = nearest_others(points=known, k=1).distances[:, 0]
-    nearest = nearest_between(real=known, generated=y, k=1).generated_to_real
+    if radii is None:
+        radii = training_radii(train=known)
+    if radii.shape != (len(known),):
+        raise ValueError(f"radii: {len(known)} training samples need as many radii, got {tuple(radii.shape)}")
+    nearest = nearest_to(points=known, queries=y, k=1)
     return Authenticity(share(nearest.distances[:, 0] > radii[nearest.indices[:, 0]]))

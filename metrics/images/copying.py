@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bench.metrics.images import _linalg
 from bench.metrics.images._inputs import Features, feature_sets
-from bench.metrics.neighbors import nearest_between
+from bench.metrics.neighbors import nearest_to
 
 _DIMENSIONS = 64
 _FEWEST = 20
@@ -43,10 +43,21 @@ class CellCopyingTest:
     warnings: tuple[str, ...]
 
 
-def copying_test(*, train: Features, held_out: Features, generated: Features) -> CopyingTest:
+def held_out_distances(*, train: Features, held_out: Features) -> Tensor:
+    """Distance of each held-out sample to the nearest training sample, float64 (h,): the same for every model.
+
+    train: (n, d), held_out: (h, d), numpy or torch. Raises ValueError for bad features.
+    """
+    return _distances(*feature_sets(train=train, held_out=held_out))
+
+
+def copying_test(
+    *, train: Features, held_out: Features, generated: Features, reference: Tensor | None = None
+) -> CopyingTest:
     """Mann-Whitney test of the distances to the nearest training sample (Meehan et al. 2020).
 
-    train: (n, d), held_out: (h, d), generated: (m, d), numpy or torch. Raises ValueError for bad features.
+    train: (n, d), held_out: (h, d), generated: (m, d), numpy or torch. reference: `held_out_distances` of these two
+    sets, if they are at hand. Raises ValueError for bad features and a wrong number of reference distances.
 
     Meehan, Chaudhuri, Dasgupta, "A Non-Parametric Test to Detect Data-Copying in Generative Models", AISTATS 2020.
 
@@ -55,7 +66,12 @@ def copying_test(*, train: Features, held_out: Features, generated: Features) ->
     >>> copying_test(train=train, held_out=held_out, generated=generated).u  # 0 + 1.5 + 2
     3.5
     """
-    return _test(*feature_sets(train=train, held_out=held_out, generated=generated))
+    known, kept, made = feature_sets(train=train, held_out=held_out, generated=generated)
+    if reference is not None and reference.shape != (len(kept),):
+        raise ValueError(
+            f"reference: {len(kept)} held-out samples need as many distances, got {tuple(reference.shape)}"
+        )
+    return _test(_distances(known, made), _distances(known, kept) if reference is None else reference)
 
 
 def cell_copying_test(
@@ -81,17 +97,19 @@ def cell_copying_test(
         usable = len(x) > 0 and len(h) > 0 and len(y) > _FEWEST
         if not usable:
             warnings.append(f"cell {cell} was left out: {len(y)} generated and {len(h)} held-out samples")
-        found.append((_test(x, h, y).z if usable else math.nan, len(y), len(h)))
+        z = _test(_distances(x, y), _distances(x, h)).z if usable else math.nan
+        found.append((z, len(y), len(h)))
     return CellCopyingTest(_weighted(found), tuple(found), tuple(warnings))
 
 
-def _test(train: Tensor, held_out: Tensor, generated: Tensor) -> CopyingTest:
-    a, b = (
-        nearest_between(real=train, generated=points, k=1).generated_to_real.distances[:, 0]
-        for points in (generated, held_out)
-    )
-    n, m = len(a), len(b)
-    ranks = rankdata(torch.cat([a, b]).cpu().numpy())
+def _distances(train: Tensor, queries: Tensor) -> Tensor:
+    return nearest_to(points=train, queries=queries, k=1).distances[:, 0]
+
+
+def _test(generated: Tensor, held_out: Tensor) -> CopyingTest:
+    """Of the distances (n,) and (m,) to the training set."""
+    n, m = len(generated), len(held_out)
+    ranks = rankdata(torch.cat([generated, held_out]).cpu().numpy())
     u = float(ranks[:n].sum()) - n * (n + 1) / 2
     # The half is the continuity correction of the published test.
     z = (u - (n * m / 2 - 0.5)) / math.sqrt(n * m * (n + m + 1) / 12)

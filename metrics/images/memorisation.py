@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from bench.metrics.images._inputs import Features, feature_sets
-from bench.metrics.neighbors import nearest_between
+from bench.metrics.neighbors import nearest_to
 
 DEGENERATE_HELD_OUT = "degenerate-held-out"
 _PAIRS = 16
@@ -61,8 +61,8 @@ def memorisation_ratio(*, train: Features, held_out: Features, generated: Featur
             f"train and held_out must have one size, got {len(known)} and {len(kept)}; "
             "take a random subset of the larger"
         )
-    to_train = nearest_between(real=known, generated=y, k=1).generated_to_real
-    to_kept = nearest_between(real=kept, generated=y, k=1).generated_to_real.distances[:, 0]
+    to_train = nearest_to(points=known, queries=y, k=1)
+    to_kept = nearest_to(points=kept, queries=y, k=1).distances[:, 0]
     near = to_train.distances[:, 0]
     mean, reference = float(near.mean()), float(to_kept.mean())
     ratio = mean / reference if reference > 0 else math.nan

@@ -29,7 +29,7 @@ from bench.tasks.images.contract import check_features, check_images
 from bench.tasks.images.encoders import load_encoder, usable
 from bench.tasks.images.encoding import encode_cached
 from bench.tasks.images.moments import moment_scores
-from bench.tasks.images.novelty import Novelty, novelty
+from bench.tasks.images.novelty import Novelty, known_images, novelty
 from bench.tasks.images.protocol import ImageUnit, image_unit
 from bench.tasks.images.scores import BALL, BALL_K, CHAMFER_K, FidelityScores, fidelity_scores
 from bench.tasks.images.sheets import write_sheet
@@ -217,8 +217,7 @@ def _novelty(real: Array, generated: Array, artifact: Artifact, plan: ImageUnit,
     return novelty(
         real=x,
         generated=y,
-        train=train,
-        held_out=held_out,
+        known=known_images(train=train, held_out=held_out, cache_dir=ctx.cache_dir),
         saw_held_out=artifact.notes.get("fits_on") == "hold",
         seed=derived_seed(plan.seed, "novelty"),
     )

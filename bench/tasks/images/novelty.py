@@ -6,9 +6,11 @@ They are computed with the default encoder alone.
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -22,11 +24,14 @@ from bench.metrics.images import (
     copying_test,
     effective_rank,
     frechet_infinity,
+    held_out_distances,
     memorisation_ratio,
+    training_radii,
     vendi,
 )
 from bench.metrics.images.fd_infinity import SMALLEST
 from bench.spec import Measure, derived_seed
+from bench.tasks.caching import cached_array
 from bench.tasks.images import spread
 from bench.tasks.images.scores import BALL_K, DEGENERATE
 
@@ -48,21 +53,60 @@ class Novelty:
     copying: bool
 
 
-def novelty(
-    *, real: Tensor, generated: Tensor, train: Tensor, held_out: Tensor, saw_held_out: bool, seed: int
-) -> Novelty:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Features float32 (rows, d) of the training and the held-out images, and what is the same for every model."""
+
+    train: Tensor
+    held_out: Tensor
+    radii: Tensor  # of each training image to its nearest other one
+    reference: Tensor  # of each held-out image to the nearest training image
+
+
+def known_images(*, train: Tensor, held_out: Tensor, cache_dir: Path) -> Known:
+    """The distances are computed once for a data set and an encoder, then read from the cache."""
+    folder, key = cache_dir / "image-distances", _content(train, held_out)
+
+    def cached(name: str, size: int, compute: Callable[[], Tensor]) -> Tensor:
+        array = cached_array(
+            folder / f"{key}-{name}.npy",
+            lambda: compute().cpu().numpy(),
+            fits=lambda stored: stored.dtype == np.float64 and stored.shape == (size,),
+        )
+        return torch.from_numpy(array).to(train.device)
+
+    return Known(
+        train=train,
+        held_out=held_out,
+        radii=cached("radii", len(train), lambda: training_radii(train=train)),
+        reference=cached(
+            "held-out", len(held_out), lambda: held_out_distances(train=train, held_out=held_out)
+        ),
+    )
+
+
+def _content(*features: Tensor) -> str:
+    digest = hashlib.sha256()
+    for part in features:
+        digest.update(repr(tuple(part.shape)).encode())
+        digest.update(part.cpu().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def novelty(*, real: Tensor, generated: Tensor, known: Known, saw_held_out: bool, seed: int) -> Novelty:
     """Measure `generated` against reference, training and held-out images, features float32 (rows, d).
 
     real and generated have one size, at least 6 rows. `saw_held_out` marks an oracle that was given the held-out
     images, which no ratio to them can judge.
     """
+    train, held_out = known.train, known.held_out
     size = min(len(train), len(held_out))  # both are in random order: a prefix is a random subset
     closeness = memorisation_ratio(train=train[:size], held_out=held_out[:size], generated=generated)
     measures = {
         "memorisation_ratio": _memorisation(closeness, generated, saw_held_out=saw_held_out),
-        "authenticity": _authenticity(train, generated),
+        "authenticity": _authenticity(known, generated),
         "copying_z": Measure(
-            value=copying_test(train=train, held_out=held_out, generated=generated).z,
+            value=_copying_z(known, generated),
             n=len(generated),
             reason="no interval: a test statistic, whose standard deviation is 1 without copying",
         ),
@@ -94,8 +138,16 @@ def _memorisation(found: MemorisationRatio, generated: Tensor, *, saw_held_out: 
     )
 
 
-def _authenticity(train: Tensor, generated: Tensor) -> Measure:
-    share, n = authenticity(train=train, generated=generated).share, len(generated)
+def _copying_z(known: Known, generated: Tensor) -> float:
+    test = copying_test(
+        train=known.train, held_out=known.held_out, generated=generated, reference=known.reference
+    )
+    return test.z
+
+
+def _authenticity(known: Known, generated: Tensor) -> Measure:
+    share = authenticity(train=known.train, generated=generated, radii=known.radii).share
+    n = len(generated)
     squared = _NORMAL**2 / n
     centre = (share + squared / 2) / (1 + squared)
     reach = _NORMAL / (1 + squared) * math.sqrt(share * (1 - share) / n + squared / (4 * n))

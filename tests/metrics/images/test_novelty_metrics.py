@@ -17,7 +17,9 @@ from bench.metrics.images import (
     cell_copying_test,
     copying_test,
     fld_gap,
+    held_out_distances,
     memorisation_ratio,
+    training_radii,
 )
 
 Array = npt.NDArray[Any]
@@ -52,6 +54,20 @@ def test_copying_test_on_small_features(small: dict[str, Array], small_values: d
     assert copies.u == 0
     key = "CT global Zu (train,test, first 200 train rows as generated)"
     assert copies.z == pytest.approx(small_values[key], rel=1e-9)
+
+
+def test_distances_at_hand_change_nothing_but_the_time() -> None:
+    train, held_out, generated = cloud(0), cloud(1, 70), cloud(2, 90)
+    radii, reference = training_radii(train=train), held_out_distances(train=train, held_out=held_out)
+    assert authenticity(train=train, generated=generated, radii=radii) == authenticity(
+        train=train, generated=generated
+    )
+    sets = {"train": train, "held_out": held_out, "generated": generated}
+    assert copying_test(**sets, reference=reference) == copying_test(**sets)
+    with pytest.raises(ValueError, match="200 training samples need as many radii, got \\(70,\\)"):
+        authenticity(train=train, generated=generated, radii=reference)
+    with pytest.raises(ValueError, match="70 held-out samples need as many distances, got \\(200,\\)"):
+        copying_test(**sets, reference=radii)
 
 
 def test_copying_test_is_the_mann_whitney_test() -> None:

@@ -11,7 +11,14 @@ import pytest
 import torch
 from scipy.spatial.distance import cdist
 
-from bench.metrics.neighbors import Balls, distinct_rows, nearest_between, nearest_others, pair_distances
+from bench.metrics.neighbors import (
+    Balls,
+    distinct_rows,
+    nearest_between,
+    nearest_others,
+    nearest_to,
+    pair_distances,
+)
 
 Array = npt.NDArray[Any]
 K = 5
@@ -168,6 +175,9 @@ def test_distances_between_sets_are_those_of_the_plain_loop(
         at_indices = np.take_along_axis(table, side.indices.numpy(), axis=1)
         np.testing.assert_allclose(at_indices, side.distances, rtol=1e-12, atol=0)
     assert found.real_balls_holding is None
+    alone = nearest_to(points=x, queries=y, k=K, limit_bytes=limit_bytes)
+    assert torch.equal(alone.distances, found.generated_to_real.distances)
+    assert torch.equal(alone.indices, found.generated_to_real.indices)
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -258,6 +268,8 @@ def test_a_k_that_does_not_fit_is_refused(k: int) -> None:
         nearest_others(points=points, k=k)
     with pytest.raises(ValueError, match=f"k={k + k // 10} needs at least"):
         nearest_between(real=points, generated=points, k=k + k // 10)
+    with pytest.raises(ValueError, match=f"k={k + k // 10} needs at least"):
+        nearest_to(points=points, queries=points, k=k + k // 10)
 
 
 def test_distinct_rows_names_one_row_for_all_equal_ones() -> None:
