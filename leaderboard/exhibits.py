@@ -6,12 +6,14 @@ Equal pictures of several models (a sheet of the reference data) are one file.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from bench.leaderboard.records import JobRecord
 from bench.spec import Exhibit
@@ -52,6 +54,25 @@ def source_path(job: JobRecord, exhibit: Exhibit) -> Path | None:
     if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > MAX_BYTES:
         return None
     return path
+
+
+def content(jobs: Iterable[JobRecord], name: str) -> Any:
+    """What the first good repeat left under the exhibit `name`, read from its JSON; None if nothing usable."""
+    for job in sorted(jobs, key=lambda j: j.repeat):
+        for exhibit in job.exhibits if job.ok else ():
+            if exhibit.name != name or (path := source_path(job, exhibit)) is None:
+                continue
+            try:
+                return json.loads(path.read_text("utf-8"))
+            except (OSError, ValueError, RecursionError):
+                continue
+    return None
+
+
+def records(jobs: Iterable[JobRecord], name: str) -> list[dict[str, Any]]:
+    """The records of a table left under the exhibit `name`; empty if there is none."""
+    found = content(jobs, name)
+    return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
 
 
 def images(jobs: Iterable[JobRecord]) -> Iterable[tuple[JobRecord, Exhibit]]:

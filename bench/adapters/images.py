@@ -1,9 +1,9 @@
-"""Adapters of the family `images`: a generator of images, or a source of feature vectors or their moments."""
+"""Adapters of the family `images`: a generator of images, a source of features or their moments; an encoder."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from bench.spec import Adapter
@@ -57,6 +57,38 @@ class FeatureSource(Adapter):
     @abstractmethod
     def features(self, n: int, *, seed: int, encoder: str) -> Features:
         """Return float32 (n, d) features in the space of `encoder`. Same seed, same features."""
+
+
+class ImageEncoder(Adapter):
+    """Turns images into feature vectors, in which distances are measured; takes part in `images.audit`.
+
+    Its card needs the tag "encoder" and `only_tasks=("images.audit",)`.
+    """
+
+    #: Names an encoder that the bench has, which is then used instead; "default" is that of the data set.
+    encoder: str | None = None
+
+    def encode(self, images: Images, *, device: str) -> Features:
+        """Return float32 (n, d) features of images uint8 (n, C, H, W); each depends on its own image alone."""
+        raise NotImplementedError(f"{type(self).__name__} encodes nothing and names no encoder")
+
+    def head(self) -> tuple[Features, Features] | None:
+        """Weights (classes, d) and bias (classes,) that turn features into logits; None without a classifier."""
+        return None
+
+
+class MetricTable(Adapter):
+    """Metric values of published models, made in the feature space of one encoder; for `images.human_correlation`.
+
+    Its card needs the tag "metric-table" and `only_tasks=("images.human_correlation",)`.
+    """
+
+    #: Takes the values of the published table instead of asking for `values`.
+    published: bool = False
+
+    def values(self, dataset: str, models: Sequence[str]) -> Mapping[str, Sequence[float]]:
+        """For each metric that was computed its values for `models`, in their order."""
+        raise NotImplementedError(f"{type(self).__name__} has no values")
 
 
 class MomentSource(Adapter):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from bench.catalog.images_datasets import DATASETS, OWN_PICTURES
+from bench.catalog.images_datasets import DATASETS as PICTURES
+from bench.catalog.images_datasets import OWN_PICTURES
+from bench.catalog.images_human import HUMAN_DATASETS, HUMAN_MODELS, HUMAN_TASK
 from bench.catalog.images_metrics import FIDELITY_METRICS, NOVELTY_METRICS
-from bench.catalog.images_models import MODELS
-from bench.spec import SizePlan, TaskInfo
+from bench.catalog.images_models import MODELS as GENERATORS
+from bench.spec import DatasetInfo, ModelInfo, SizePlan, TaskInfo
 
 __all__ = ["DATASETS", "MODELS", "TASKS"]
 
+DATASETS: tuple[DatasetInfo, ...] = (*PICTURES, *HUMAN_DATASETS)
+MODELS: tuple[ModelInfo, ...] = (*GENERATORS, *HUMAN_MODELS)
 TASKS: tuple[TaskInfo, ...] = (
     TaskInfo(
         name="images.fidelity",
@@ -40,4 +44,5 @@ TASKS: tuple[TaskInfo, ...] = (
         "Intervals within a run: 10 disjoint blocks (fd, kid), 5 random halves by the delete-half jackknife "
         "(the others).",
     ),
+    HUMAN_TASK,
 )

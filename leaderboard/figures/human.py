@@ -1,94 +1,45 @@
-"""Published metric values against people: do models that people mistake for real ones score better?
-
-41 models of four data sets, with the human error rates and DINOv2 metrics of Stein et al. (2023); the tables and
-their licence (MIT, Layer 6 AI) are in `static`.
-"""
+"""Metrics against people: do models that people mistake for real ones score better?"""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench.leaderboard import text
+from bench.leaderboard import exhibits, text
 from bench.leaderboard.figures import DataTable, Figure
+from bench.leaderboard.lines import Line
+from bench.leaderboard.task_view import DatasetView, TaskView
 
-_FOLDER = Path(__file__).parent / "static"
+TABLE = "models"  # name of the exhibit
 SHOWN = {"fd": "Fréchet distance", "kd": "Kernel distance", "precision": "Precision", "recall": "Recall",
          "coverage": "Coverage"}  # fmt: skip
+_RATE = "human_error_rate"
 _FALLING = ("fd", "kd")  # lower is better
 _SYMBOLS = ("circle", "square", "x", "diamond", "triangle-up")
+Record = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedModel:
-    """A model with the share of its images that people took for real, and its published metrics."""
-
-    dataset: str
-    name: str
-    human_error_rate: float
-    metrics: dict[str, float]
+def figures(task: TaskView) -> list[Figure]:
+    """For each data set and table of metric values a scatter of human error rates against ranks."""
+    found = (_figure(dataset, line) for dataset in task.datasets for line in dataset.lines)
+    return [figure for figure in found if figure is not None]
 
 
-def published_models() -> list[PublishedModel]:
-    """The models with both a human error rate and metrics, in the order of the table."""
-    rates = {(row["dataset"], row["model"]): row["human_error_rate"] for row in _read("human_error.csv")}
-    return [
-        PublishedModel(
-            row["dataset"],
-            row["model"],
-            float(rates[row["dataset"], row["model"]]),
-            {
-                name: float(value)
-                for name, value in row.items()
-                if name not in ("dataset", "model") and not name.startswith("human") and value
-            },
-        )
-        for row in _read("dgm_leaderboard.csv")
-        if (row["dataset"], row["model"]) in rates
-    ]
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Rank correlation in [-1, 1] of two equally long sequences; ties get their mean rank."""
-    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
-
-
-def human_correlation(dataset: str, metric: str) -> float:
-    """Spearman correlation of a published metric with the human error rate over the models of `dataset`.
-
-    Raises ValueError when fewer than three models have the metric.
-    """
-    found = [m for m in published_models() if m.dataset == dataset and metric in m.metrics]
-    if len(found) < 3:
-        raise ValueError(f"{len(found)} published models of {dataset!r} have the metric {metric!r}")
-    return spearman([m.metrics[metric] for m in found], [m.human_error_rate for m in found])
-
-
-def figures() -> list[Figure]:
-    """One scatter for each data set: human error rate against the rank that each metric gives."""
-    models = published_models()
-    return [_figure(name, models) for name in dict.fromkeys(m.dataset for m in models)]
-
-
-def _figure(dataset: str, models: Sequence[PublishedModel]) -> Figure:
-    mine = [m for m in models if m.dataset == dataset]
-    correlations = ", ".join(
-        f"{title} {human_correlation(dataset, metric):.2f}".replace("-", text.MINUS)
-        for metric, title in SHOWN.items()
-    )
-    ranks = {metric: _best_first(mine, metric) for metric in SHOWN}
+def _figure(dataset: DatasetView, line: Line) -> Figure | None:
+    models = [r for r in exhibits.records(dataset.jobs[line.key], TABLE) if _is_number(r.get(_RATE))]
+    metrics = [name for name in SHOWN if models and all(_is_number(model.get(name)) for model in models)]
+    if not metrics:
+        return None
+    ranks = {name: _best_first(models, name) for name in metrics}
     return Figure(
-        id=f"human-{dataset.lower()}",
-        title=f"Published metrics and people, {dataset}: Spearman {correlations}",
-        caption=f"{len(mine)} published models, not run here: the share of images that people took for real and the "
+        id=f"human-{dataset.slug}-{line.slug}",
+        title=f"{dataset.title}, {line.title}: Spearman {_correlations(dataset, line, metrics)}",
+        caption=f"{len(models)} published models, not run here: the share of images that people took for real and the "
         "rank by each metric (1 is best). A metric that agrees with people falls from upper left to lower right. "
-        "Data: G. Stein et al. (2023), DINOv2 features, MIT licence, © Layer 6 AI.",
-        traces=[_trace(mine, metric, ranks[metric], i) for i, metric in enumerate(SHOWN)],
+        "Data: G. Stein et al. (2023), MIT licence, © Layer 6 AI.",
+        traces=[_trace(models, name, ranks[name]) for name in metrics],
         layout={
             "xaxis": {"title": {"text": "human error rate"}},
             "yaxis": {"title": {"text": "rank by the metric"}},
@@ -96,43 +47,46 @@ def _figure(dataset: str, models: Sequence[PublishedModel]) -> Figure:
         table=DataTable(
             head=("Model", "Metric", "Value", "Rank", "Human error rate"),
             rows=tuple(
-                (m.name, title, f"{m.metrics[metric]:g}", f"{rank:g}", f"{m.human_error_rate:.3f}")
-                for metric, title in SHOWN.items()
-                for m, rank in zip(mine, ranks[metric], strict=True)
+                (_name(model), SHOWN[name], f"{model[name]:g}", f"{rank:g}", f"{model[_RATE]:.3f}")
+                for name in metrics
+                for model, rank in zip(models, ranks[name], strict=True)
             ),
         ),
     )
 
 
-def _trace(
-    models: Sequence[PublishedModel], metric: str, ranks: Sequence[float], number: int
-) -> dict[str, Any]:
+def _correlations(dataset: DatasetView, line: Line, metrics: Sequence[str]) -> str:
+    means = {name: dataset.estimate(line, name).mean for name in metrics}
+    words = [f"{SHOWN[name]} {mean:.2f}" for name, mean in means.items() if mean is not None]
+    return ", ".join(words).replace("-", text.MINUS)
+
+
+def _trace(models: Sequence[Record], metric: str, ranks: Sequence[float]) -> dict[str, Any]:
+    number = list(SHOWN).index(metric)
     return {
         "type": "scatter",
         "mode": "markers",
         "name": SHOWN[metric],
-        "x": [m.human_error_rate for m in models],
+        "x": [model[_RATE] for model in models],
         "y": list(ranks),
-        "hovertext": [text.plotly(f"{m.name}: {SHOWN[metric]} {m.metrics[metric]:g}") for m in models],
+        "hovertext": [text.plotly(f"{_name(m)}: {SHOWN[metric]} {m[metric]:g}") for m in models],
         "hoverinfo": "text",
         "marker": {"size": 9, "symbol": _SYMBOLS[number], "color": f"--series-{number + 1}"},
     }
 
 
-def _best_first(models: Sequence[PublishedModel], metric: str) -> list[float]:
-    sign = 1 if metric in _FALLING else -1
-    return [float(rank) for rank in _ranks([sign * m.metrics[metric] for m in models])]
-
-
-def _ranks(values: Sequence[float]) -> np.ndarray:
+def _best_first(models: Sequence[Record], metric: str) -> list[float]:
     """Ranks from 1, the mean rank for ties."""
-    array = np.asarray(values, dtype=float)
-    below = (array[:, None] > array).sum(1)
-    equal = (array[:, None] == array).sum(1)
-    ranks: np.ndarray = below + (equal + 1) / 2
-    return ranks
+    values = np.array([model[metric] for model in models], dtype=float)
+    values = values if metric in _FALLING else -values
+    below = (values[:, None] > values).sum(axis=1)
+    equal = (values[:, None] == values).sum(axis=1)
+    return [float(rank) for rank in below + (equal + 1) / 2]
 
 
-def _read(name: str) -> list[dict[str, str]]:
-    with (_FOLDER / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def _name(model: Record) -> str:
+    return text.visible(str(model.get("model", "")), 40)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300

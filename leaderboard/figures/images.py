@@ -1,4 +1,4 @@
-"""Figures of the image family: sample sheets, Chamfer against Fréchet, fidelity against coverage, people."""
+"""Figures of the image family, by task: sample sheets, Chamfer against Fréchet, fidelity against coverage."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from bench.leaderboard.figures.scatter import AxisOf, scatter
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 
-QUALITY = "images.fidelity"  # the task whose metrics are held against people
+_TASKS = {"images.human_correlation": human.figures}
 SHEET, REFERENCE, PAIRS = "samples", "reference", "nearest-training"  # names of the exhibits with images
 
 
 def figures(task: TaskView) -> list[Figure]:
-    """The figures of every dataset, in the order of the page; then what is known of metrics and people."""
-    found: list[Figure] = []
-    for dataset in task.datasets:
-        made = (_sheets, _chamfer_against_fd, _plane, _novelty, _nearest_pairs)
-        found += [figure for make in made if (figure := make(dataset))]
-    return found + (human.figures() if task.info.name == QUALITY else [])
+    """The figures of every dataset, in the order of the page."""
+    if task.info.name in _TASKS:
+        return _TASKS[task.info.name](task)
+    made = (_sheets, _chamfer_against_fd, _plane, _novelty, _nearest_pairs)
+    return [figure for dataset in task.datasets for make in made if (figure := make(dataset))]
 
 
 def _sheets(dataset: DatasetView) -> Figure | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -82,15 +81,7 @@ def _order(dataset: DatasetView, metric: MetricInfo) -> list[Line]:
 
 def content(dataset: DatasetView, line: Line, name: str) -> Any:
     """What the line's first good repeat left under the exhibit `name`; None if nothing usable."""
-    for job in sorted(dataset.jobs[line.key], key=lambda j: j.repeat):
-        for exhibit in job.exhibits if job.ok else ():
-            if exhibit.name != name or (path := exhibits.source_path(job, exhibit)) is None:
-                continue
-            try:
-                return json.loads(path.read_text("utf-8"))
-            except (OSError, ValueError, RecursionError):
-                continue
-    return None
+    return exhibits.content(dataset.jobs[line.key], name)
 
 
 def _records(dataset: DatasetView, line: Line, name: str, numbers: Sequence[str]) -> list[Record]:

@@ -28,9 +28,7 @@ def test_image_tasks_have_sheets_and_scatters_per_dataset(edition: Edition) -> N
     ids = [f.id for f in edition.figures["images.fidelity"]]
     own, standard = ("sheets", "chamfer-fd", "plane"), ("dots", "pareto-time", "seeds")
     assert [i for i in ids if i.endswith("digits")] == [f"{kind}-digits" for kind in (*own, *standard)]
-    people = [i for i in ids if i.startswith("human-")]
-    assert len(people) == 4
-    assert len(ids) == len(set(ids)) == 12 + 4  # the foreign data set has neither pictures nor two models
+    assert len(ids) == len(set(ids)) == 12  # the foreign data set has neither pictures nor two models
 
 
 def test_retired_tasks_have_no_figures_of_their_family(edition: Edition) -> None:
@@ -95,7 +93,7 @@ def test_limited_results_are_not_drawn(edition: Edition) -> None:
 def test_charts_hold_no_markup(site: Built) -> None:
     page = site.text("task/images.fidelity.html")
     islands = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.S)
-    assert len(islands) == 8 + 4  # four of published models
+    assert len(islands) == 8
     for island in islands:
         for trace in json.loads(island)["data"]:
             assert not any("<" in t for t in trace.get("text", []))

@@ -1,92 +1,55 @@
-"""Published metrics against people: the correlations, the shipped tables, the figures."""
+"""The figures of metrics against people, from a store with a table, a damaged one and a hostile one."""
 
 from __future__ import annotations
 
-import csv
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from scipy.stats import spearmanr
 
-from bench.leaderboard.figures import human
+from bench.leaderboard import task_view
+from bench.leaderboard.build import read
+from bench.leaderboard.figures import Figure, images
+from bench.registry import builtin
+from tests.leaderboard.fabricate import HOSTILE, FakeStore
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "image_fidelity"
-
-
-@pytest.mark.parametrize(
-    ("dataset", "metric", "expected"),
-    [
-        ("CIFAR10", "fd", -0.967),
-        ("CIFAR10", "precision", -0.3857),
-        ("CIFAR10", "recall", 0.9464),
-        ("CIFAR10", "coverage", 0.9725),
-        ("ImageNet256", "fd", -0.8364),
-        ("ImageNet256", "precision", 0.6743),
-        ("ImageNet256", "coverage", 0.8519),
-        ("LSUN-Bedroom", "fd", -0.9762),
-        ("LSUN-Bedroom", "kd", -1.0),
-        ("FFHQ256", "fd", -0.3833),
-    ],
-)
-def test_correlations_with_people(dataset: str, metric: str, expected: float) -> None:
-    assert human.human_correlation(dataset, metric) == pytest.approx(expected, abs=1e-3)
+TASK = "images.human_correlation"
+MODELS = [
+    {"model": f"model {i}", "human_error_rate": 0.1 * i, "fd": 50.0 - 10 * i, "precision": (0.5, 0.9)[i % 2]}
+    for i in range(1, 5)
+]
 
 
-def test_spearman_is_that_of_scipy_with_ties() -> None:
-    first, second = [3.0, 1, 1, 7, 2, 2, 2], [1.0, 5, 4, 4, 4, 0, 9]
-    assert human.spearman(first, second) == pytest.approx(spearmanr(first, second)[0], rel=1e-12)
+def made(folder: Path, table: Any) -> list[Figure]:
+    store, registry = FakeStore(folder), builtin()
+    values = {"fd": -1.0, "precision": -0.447}
+    key = store.add(task=TASK, model="published-dinov2", dataset="human-cifar10", values=values, primary="fd")
+    place = folder / "exhibits" / key / store.jobs[-1]["score_id"][:16]
+    place.mkdir(parents=True)
+    (place / "models.json").write_text(table if isinstance(table, str) else json.dumps(table))
+    store.jobs[-1]["exhibits"] = json.dumps(
+        [{"name": "models", "kind": "table", "file": "models.json", "caption": "made"}]
+    )
+    view = task_view.build(TASK, "small", read([store.write()], registry), registry, {})
+    return images.figures(view)
 
 
-def test_unmeasured_metrics_are_refused() -> None:
-    with pytest.raises(ValueError, match="0 published models of 'FFHQ256' have the metric 'ct'"):
-        human.human_correlation("FFHQ256", "ct")
+def test_ranks_against_rates(tmp_path: Path) -> None:
+    (figure,) = made(tmp_path, MODELS)
+    assert "Spearman Fréchet distance −1.00, Precision −0.45" in figure.title
+    distances, precision = figure.traces
+    assert (distances["x"], distances["y"]) == ([m["human_error_rate"] for m in MODELS], [4, 3, 2, 1])
+    assert precision["y"] == [1.5, 3.5, 1.5, 3.5]
+    assert figure.table is not None
+    assert len(figure.table.rows) == 8
 
 
-def test_all_models_and_no_real_sets() -> None:
-    models = human.published_models()
-    assert len(models) == 41
-    assert not any("Set" in model.name for model in models)
-    assert all(set(human.SHOWN) <= set(model.metrics) for model in models)
+@pytest.mark.parametrize("table", ["{", "[]", [{"model": "a"}], [{"human_error_rate": "x", "fd": 1.0}]])
+def test_damaged_tables_give_no_figure(table: Any, tmp_path: Path) -> None:
+    assert made(tmp_path, table) == []
 
 
-def test_the_rates_agree_with_the_printed_table_but_for_one_model() -> None:
-    with (human._FOLDER / "dgm_leaderboard.csv").open(encoding="utf-8") as file:
-        printed = {(row["dataset"], row["model"]): row["human_error_rate"] for row in csv.DictReader(file)}
-    off = {
-        (m.dataset, m.name)
-        for m in human.published_models()
-        if abs(m.human_error_rate - float(printed[m.dataset, m.name])) > 0.006
-    }
-    assert off == {("FFHQ256", "StyleGAN2-ada")}
-
-
-@pytest.mark.parametrize("name", ["dgm_leaderboard.csv", "human_error.csv"])
-def test_shipped_tables_are_the_reference_data(name: str) -> None:
-    if not (SHARED / name).exists():
-        pytest.skip("reference data not found in ../shared/data/image_fidelity beside the repository")
-    assert (human._FOLDER / name).read_bytes() == (SHARED / name).read_bytes()
-
-
-def test_the_licence_travels_with_the_tables() -> None:
-    notice = (human._FOLDER / "dgm_eval_NOTICE.txt").read_text("utf-8")
-    assert "Copyright (c) 2023 Layer 6 AI" in notice
-    assert "Permission is hereby granted" in notice
-
-
-def test_figures_hold_every_model_and_the_correlations() -> None:
-    figures = human.figures()
-    assert [figure.id for figure in figures] == [
-        "human-cifar10",
-        "human-imagenet256",
-        "human-lsun-bedroom",
-        "human-ffhq256",
-    ]
-    first = figures[0]
-    assert "Fréchet distance −0.97" in first.title
-    assert "Precision −0.39" in first.title
-    assert first.table is not None
-    assert len(first.table.rows) == sum(len(trace["x"]) for trace in first.traces) == 13 * 5
-    # Seldom taken for real, and the worst by the Fréchet distance; most often, and the second best.
-    distances = first.traces[0]
-    order = sorted(zip(distances["x"], distances["y"], strict=True))
-    assert (order[0][1], order[-1][1]) == (13, 2)
+def test_hostile_names_are_made_plain(tmp_path: Path) -> None:
+    (figure,) = made(tmp_path, [{**MODELS[0], "model": HOSTILE}, *MODELS[1:]])
+    assert "<" not in figure.traces[0]["hovertext"][0]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.catalog.images import MODELS
+from bench.catalog.images_models import MODELS
 from bench.datasets.images import ImageDataset, digits
 from bench.registry import resolve
 from bench.spec import Context, Size

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from bench.adapters.images import FeatureSource, ImageGenerator
-from bench.catalog.images import MODELS
+from bench.catalog.images_models import MODELS
 from bench.datasets.images import ImageDataset
 from bench.registry import resolve
 from bench.requirements import is_installed
