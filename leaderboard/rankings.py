@@ -29,7 +29,9 @@ class Standing:
     """One ranked model."""
 
     line: Line
-    position: int  # by mean rank, 1 is best; equals share the better one
+    position: (
+        int | None
+    )  # among the contenders by mean rank, 1 is best, equals share the better one; None: baseline
     mean_rank: float
     win_rate: float
     rating: Rating
@@ -69,6 +71,10 @@ class Ranking:
 
     by_key: Mapping[LineKey, Standing]
 
+    @property
+    def n_contenders(self) -> int:
+        return sum(s.position is not None for s in self.standings)
+
     def of(self, key: LineKey) -> Standing | None:
         return self.by_key.get(key)
 
@@ -76,6 +82,8 @@ class Ranking:
 def build(places: Mapping[str, Place], lines: Sequence[Line], policy: Policy) -> Ranking | None:
     """Rank full results of all models but upper bounds over the columns of `places`; None for fewer than two."""
     ranked = {line.model: line for line in lines if line.limit is None and line.role != "bound"}
+    unavailable = _never_run(places, ranked)
+    ranked = {model: line for model, line in ranked.items() if model not in unavailable}
     shared = {key: place for key, place in places.items() if _n_measured(place, ranked) > 1}
     columns, evidence_note = _ranked_columns(shared)
     rows = [row for title, place in columns.items() for row in _rows(title, place, ranked)]
@@ -86,7 +94,19 @@ def build(places: Mapping[str, Place], lines: Sequence[Line], policy: Policy) ->
     used, why = _usable_policy(rows, present, columns, floors, policy)
     table = scores.scores_from_rows(rows, policy=used, baseline=floors, models=present)
     scope = _scope([columns[key] for key in table.tasks])
-    return _ranking(table, ranked, scope, [*why, *evidence_note, *_fill_notes(table, floors)])
+    return _ranking(
+        table, ranked, scope, [*why, *evidence_note, *_fill_notes(table, floors), *unavailable.values()]
+    )
+
+
+def _never_run(places: Mapping[str, Place], ranked: Mapping[str, Line]) -> dict[str, str]:
+    """Models of which every job was skipped, for want of a package or a device: that is no failure of theirs."""
+    found = {}
+    for model, line in ranked.items():
+        statuses = {job.status for _, dataset in places.values() for job in dataset.jobs.get(line.key, ())}
+        if statuses == {"skipped"}:
+            found[model] = f"{text.visible(line.title, 40)} was skipped everywhere and is not ranked"
+    return found
 
 
 def _scope(places: Sequence[Place]) -> str:
@@ -208,14 +228,13 @@ def _ranking(table: Scores, ranked: Mapping[str, Line], scope: str, notes: Seque
     k, n = table.utility.shape
     warnings = ranking.rank_warnings(table)
     cd = ranking.critical_difference(k, n, alpha=ALPHA) if len(warnings) == 1 else None
-    best = min(
-        (m for m, name in zip(means, table.models, strict=True) if ranked[name].competes), default=means.min()
-    )
+    rivals = means[[ranked[name].competes for name in table.models]]
+    best = min(rivals, default=means.min())
     order = sorted(range(k), key=lambda i: (means[i], table.models[i]))
     standings = tuple(
         Standing(
             line=ranked[table.models[i]],
-            position=1 + int((means < means[i] - 1e-12).sum()),
+            position=1 + int((rivals < means[i] - 1e-12).sum()) if ranked[table.models[i]].competes else None,
             mean_rank=float(means[i]),
             win_rate=float(rates[i]),
             rating=ratings[i],

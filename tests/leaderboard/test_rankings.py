@@ -45,10 +45,29 @@ def test_rows_stand_by_mean_rank_with_what_belongs_beside_them(edition: Edition)
     assert family.ranking is not None
     assert [s.line.model for s in family.ranking.standings] == ["ours", "theirs", "older", "chance"]
     assert [row.line.model for row in family.table.rows] == ["ours", "theirs", "older", "chance"]
-    assert [s.position for s in family.ranking.standings] == [1, 2, 3, 4]
+    assert [s.position for s in family.ranking.standings] == [1, 2, 3, None]
     assert family.ranking.critical_difference == pytest.approx(1.7728, abs=1e-3)
     assert [s.tied for s in family.ranking.standings] == [False, True, False, False]
     assert (family.ranking.policy, family.ranking.n_failed) == ("baseline", 1)
+
+
+def test_a_model_skipped_everywhere_has_not_failed(tmp_path: Path) -> None:
+    store = fabricate.FakeStore(tmp_path / "store")
+    for model, value in (("a", 0.4), ("b", 0.3), ("absent", None)):
+        for repeat in range(2):
+            store.add(
+                task=fabricate.RANKED_TASKS[0], model=model, dataset="items", repeat=repeat, task_version=2,
+                status="ok" if value else "skipped", values={"accuracy": value} if value else {}, primary="accuracy",
+                directions={"accuracy": "max"}, error_message="" if value else "needs the package rarelib",
+            )  # fmt: skip
+    registry = fabricate.ranked_registry()
+    found = build_edition("small", read([store.write()], registry), registry, histories={})
+    (family,) = found.families
+    assert family.ranking is not None
+    assert [s.line.model for s in family.ranking.standings] == ["a", "b"]
+    assert family.ranking.n_failed == 0
+    assert "absent was skipped everywhere and is not ranked" in family.ranking.notes
+    assert {row.line.model for row in family.table.everyone} == {"a", "b", "absent"}
 
 
 def test_the_policy_and_its_consequences_stand_beside_every_ranking(ranked_site: Built) -> None:
@@ -193,7 +212,8 @@ def test_a_published_table_is_ranked_as_its_reference_says(real: Built) -> None:
     order = sorted(reference["mean_rank"], key=reference["mean_rank"].get)
     assert [name for name, _ in rows] == order
     for name, (position, mean_rank, win_rate, rating, _interval, _failed) in cells.items():
-        assert int(position) == 1 + order.index(name)
+        expected = "–" if name == "constantpredictor" else str(1 + order.index(name))
+        assert position == expected, "a baseline is compared but not placed"
         assert float(mean_rank) == pytest.approx(reference["mean_rank"][name], abs=5e-5)
         assert float(win_rate) == pytest.approx(reference["win_rate"][name], abs=5e-4)
         assert float(rating) == pytest.approx(reference["elo_mean1000"][name], abs=0.5)
