@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+
+# Before anything loads OpenMP. The tables and nets of tests are too small for two threads, which wait for each other
+# by spinning: on a busy machine they cost ten times the time of one.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pytest
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar, cast
 
-Value = TypeVar("Value")
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+Key = tuple[Hashable, ...]
 
 
 class RealSideCache:
-    """Results by key. The caller owns it, passes it to the metrics and decides how long it lives.
+    """Arrays by key. The caller owns it, passes it to the metrics and decides how long it lives.
 
-    Keys hold the fingerprints of the tables, so that one cache may serve any number of data sets and splits.
+    Keys hold the fingerprints of the tables, so that one cache may serve any number of data sets and splits. A
+    subclass may keep arrays elsewhere by overriding `load`.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, object] = {}
+        self._kept: dict[Key, Array] = {}
 
-    def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """The value kept under `key`; the first time it is computed."""
+    def array(self, key: Key, shape: tuple[int, ...], compute: Callable[[], Array]) -> Array:
+        """The float64 array of `shape` kept under `key`; the first time it is computed."""
         if key not in self._kept:
-            self._kept[key] = compute()
-        return cast(Value, self._kept[key])
+            self._kept[key] = self.load(key, shape, compute)
+        return self._kept[key]
+
+    def load(self, key: Key, shape: tuple[int, ...], compute: Callable[[], Array]) -> Array:
+        """What `array` asks for the first time."""
+        return np.asarray(compute(), dtype=np.float64).reshape(shape)

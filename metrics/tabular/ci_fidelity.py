@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.graph import MAX_STATEMENTS, Dag, Statement, statements
 from bench.metrics.tabular.independence import Dependence, fisher_z, g_squared, residual_test
 from bench.metrics.tabular.result import Result, table_of, undefined
@@ -48,6 +51,12 @@ class Sample:
         if self.residuals is not None and self.residuals.shape != shape:
             raise ValueError(f"residuals must have the shape {shape}, got {self.residuals.shape}")
 
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the content."""
+        noise = b"" if self.residuals is None else np.ascontiguousarray(self.residuals).tobytes()
+        return hashlib.blake2b(self.table.fingerprint.encode() + noise, digest_size=16).hexdigest()
+
 
 def ci_fidelity(
     *,
@@ -84,24 +93,34 @@ def ci_effect(
     truth: GraphTruth,
     most: int = MAX_STATEMENTS,
     seed: int = 0,
+    cache: RealSideCache | None = None,
 ) -> Result:
     """How strong the kept and the broken (in)dependences are, in [0, 1], higher is better.
 
     With I the conditional mutual information in nats: mean over independence statements of
     exp(-max(0, I_S - I_H) / 0.01) and over dependence statements of min(I_S, I_ref) / max(I_S, I_ref), averaged. I_ref
-    comes from `oracle`, many rows drawn from the truth; dependences that vanish there are excluded.
+    comes from `oracle`, many rows drawn from the truth; dependences that vanish there are excluded. `cache` keeps the
+    informations of both for the next generator.
     """
     check_same_layout(generated=generated.table, holdout=holdout.table, oracle=oracle.table)
-    own, fresh, reference = (_tested(t, truth, most, seed) for t in (generated, holdout, oracle))
+    own = _tested(generated, truth, most, seed)
+    fresh, reference = (
+        (cache or RealSideCache()).array(
+            ("information", t.fingerprint, truth.dag.parents, truth.test, most, seed),
+            (len(own),),
+            partial(_informations, t, truth, most, seed),
+        )
+        for t in (holdout, oracle)
+    )
     independence, dependence, excluded = [], [], []
-    for (statement, found), (_, held), (_, ref) in zip(own, fresh, reference, strict=True):
+    for (statement, found), held, ref in zip(own, fresh.tolist(), reference.tolist(), strict=True):
         if statement.kind == "independence":
-            excess = max(0.0, found.information - held.information)
+            excess = max(0.0, found.information - held)
             independence.append(float(np.exp(-excess / INDEPENDENCE_SCALE)))
-        elif ref.information == 0:
+        elif ref == 0:
             excluded.append(f"{_named(statement, generated.table)}: no dependence in the oracle rows")
         else:
-            pair = found.information, ref.information
+            pair = found.information, ref
             dependence.append(min(pair) / max(pair))
     if not (independence and dependence):
         return undefined("the graph implies no independence or no dependence", n_excluded=len(excluded))
@@ -111,6 +130,10 @@ def ci_effect(
     }
     used = len(independence) + len(dependence)
     return Result(float(np.mean(list(facets.values()))), used, len(excluded), tuple(excluded), facets=facets)
+
+
+def _informations(sample: Sample, truth: GraphTruth, most: int, seed: int) -> Numbers:
+    return np.array([found.information for _, found in _tested(sample, truth, most, seed)])
 
 
 def _tested(sample: Sample, truth: GraphTruth, most: int, seed: int) -> list[tuple[Statement, Dependence]]:

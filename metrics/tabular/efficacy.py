@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.stats import spearmanr
 
-from bench.metrics.tabular.cache import RealSideCache
-from bench.metrics.tabular.learners import LEARNERS, Learner, Learnt, Problem, ScoreSet
+from bench.metrics.tabular.cache import Array, RealSideCache
+from bench.metrics.tabular.learners import GRIDS, LEARNERS, Learner, Learnt, Problem, ScoreSet, Tuned
 from bench.metrics.tabular.result import Result, table_of, undefined
 from bench.metrics.tabular.table import EncodedTable, check_same_layout, concatenate
 
@@ -43,22 +43,66 @@ def efficacy(
     if reason:
         return dict.fromkeys(NAMES, undefined(reason))
     problem = Problem(real, test, seed=seed)
-    kept = RealSideCache() if cache is None else cache
-    key = ("efficacy", real.fingerprint, test.fingerprint, tuple(learners), seed)
-    settings = kept.get((*key, "settings"), lambda: {n: problem.tuned(n) for n in learners})
-    on_real = kept.get(
-        (*key, "real"), lambda: {n: problem.learn(n, real, settings[n].options) for n in learners}
-    )
-    on_generated = {n: problem.learn(n, generated, settings[n].options) for n in learners}
-    best = max(learners, key=lambda name: settings[name].validation)
-    together = problem.learn(best, concatenate([real, generated]), settings[best].options)
+    known = _Known(problem, learners, test, seed, cache or RealSideCache())
+    best = max(learners, key=lambda name: known.settings[name].validation)
+    options = {name: known.settings[name].options for name in learners}
+    on_generated = {n: problem.learn(n, generated, options[n]) for n in learners}
+    together = problem.learn(best, concatenate([real, generated]), options[best])
     rows = int((~test.missing(problem.target)).sum())
-    augment = together.scores.main - on_real[best].scores.main
+    augment = together.scores.main - known.scores[best].main
     return {
-        "ml_gap": _gap(on_real, on_generated, best, rows),
+        "ml_gap": _gap(known.scores, {n: m.scores for n, m in on_generated.items()}, best, rows),
         "ml_augment": Result(augment, rows, facets=together.scores.named, flags=(f"learner={best}",)),
-        "ml_importance": _importance(problem, on_real[best], on_generated[best]),
+        "ml_importance": _importance(problem, known.importance(best), on_generated[best]),
     }
+
+
+class _Known:
+    """What the real rows say: settings, scores and importances, kept in the cache for the next generator."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        learners: Sequence[Learner],
+        test: EncodedTable,
+        seed: int,
+        cache: RealSideCache,
+    ) -> None:
+        self._problem, self._cache, self._learnt = problem, cache, dict[Learner, Learnt]()
+        self._key = ("efficacy", problem.real.fingerprint, test.fingerprint, tuple(learners), seed)
+        settings = cache.array((*self._key, "settings"), (len(learners), 2), lambda: self._tuned(learners))
+        self.settings = {
+            name: Tuned(GRIDS[name][int(place)], float(validation))
+            for name, (place, validation) in zip(learners, settings, strict=True)
+        }
+        width = len(problem.score_names)
+        scores = cache.array((*self._key, "scores"), (len(learners), width), lambda: self._scores(learners))
+        self.scores = {
+            name: ScoreSet.of(problem.score_names, row) for name, row in zip(learners, scores, strict=True)
+        }
+
+    def importance(self, learner: Learner) -> Array:
+        """Importance of each input for the model trained on the real rows."""
+        return self._cache.array(
+            (*self._key, "importance", learner),
+            (len(self._problem.inputs),),
+            lambda: self._problem.importance(self._model(learner)),
+        )
+
+    def _tuned(self, learners: Sequence[Learner]) -> Array:
+        """For each learner the place of its settings in the grid, and their validation score."""
+        found = [self._problem.tuned(name) for name in learners]
+        places = [GRIDS[n].index(t.options) for n, t in zip(learners, found, strict=True)]
+        return np.column_stack([places, [tuned.validation for tuned in found]])
+
+    def _scores(self, learners: Sequence[Learner]) -> Array:
+        return np.array([list(self._model(name).scores.named.values()) for name in learners])
+
+    def _model(self, learner: Learner) -> Learnt:
+        if learner not in self._learnt:
+            options = self.settings[learner].options
+            self._learnt[learner] = self._problem.learn(learner, self._problem.real, options)
+        return self._learnt[learner]
 
 
 def _unusable(real: EncodedTable, test: EncodedTable) -> str:
@@ -73,18 +117,21 @@ def _unusable(real: EncodedTable, test: EncodedTable) -> str:
 
 
 def _gap(
-    on_real: dict[Learner, Learnt], on_generated: dict[Learner, Learnt], best: Learner, rows: int
+    on_real: Mapping[Learner, ScoreSet],
+    on_generated: Mapping[Learner, ScoreSet],
+    best: Learner,
+    rows: int,
 ) -> Result:
-    gaps = {n: on_generated[n].scores.main - on_real[n].scores.main for n in on_real}
-    facets = {"trtr": on_real[best].scores.main, "tstr": on_generated[best].scores.main}
+    gaps = {n: on_generated[n].main - on_real[n].main for n in on_real}
+    facets = {"trtr": on_real[best].main, "tstr": on_generated[best].main}
     facets |= {"mean_gap": float(np.mean(list(gaps.values())))}
-    facets |= {f"tstr_{name}": value for name, value in on_generated[best].scores.named.items()}
+    facets |= {f"tstr_{name}": value for name, value in on_generated[best].named.items()}
     detail = table_of(
         {
             "learner": list(gaps),
             "value": list(gaps.values()),
-            **_columns("trtr", [on_real[n].scores for n in gaps]),
-            **_columns("tstr", [on_generated[n].scores for n in gaps]),
+            **_columns("trtr", [on_real[n] for n in gaps]),
+            **_columns("tstr", [on_generated[n] for n in gaps]),
         }
     )
     return Result(gaps[best], rows, detail=detail, facets=facets, flags=(f"learner={best}",))
@@ -94,8 +141,8 @@ def _columns(prefix: str, scores: list[ScoreSet]) -> dict[str, list[float]]:
     return {f"{prefix}_{name}": [s.named[name] for s in scores] for name in scores[0].named}
 
 
-def _importance(problem: Problem, on_real: Learnt, on_generated: Learnt) -> Result:
-    pair = [problem.importance(model) for model in (on_real, on_generated)]
+def _importance(problem: Problem, on_real: Array, model: Learnt) -> Result:
+    pair = [on_real, problem.importance(model)]
     names = [problem.real.columns[j].name for j in problem.inputs]
     if len(names) < 3:
         return undefined("a rank correlation needs at least three columns")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal
@@ -30,6 +30,8 @@ from bench.metrics.tabular.trees import Matrix, TreeMap, trainable
 Learner = Literal["boosting", "forest", "linear"]
 Options = Mapping[str, Any]
 LEARNERS: tuple[Learner, ...] = ("boosting", "forest", "linear")
+REGRESSION = ("r2", "rmse", "mae")
+CLASSIFICATION = ("auc", "log_loss", "balanced_accuracy", "macro_f1")
 SMALLEST_PROBABILITY = 1e-6
 FOLDS = 3
 TUNING_ROWS = 2_000
@@ -51,10 +53,18 @@ GRIDS: Mapping[Learner, tuple[Options, ...]] = {
 
 @dataclass(frozen=True)
 class ScoreSet:
-    """main: ROC AUC or R^2, higher is better; named: every score."""
+    """named: every score, first ROC AUC or R^2, which is `main`: higher is better."""
 
-    main: float
     named: Mapping[str, float]
+
+    @classmethod
+    def of(cls, names: Sequence[str], values: npt.NDArray[np.float64]) -> ScoreSet:
+        """The scores `values` (len(names),)."""
+        return cls(dict(zip(names, values.tolist(), strict=True)))
+
+    @property
+    def main(self) -> float:
+        return next(iter(self.named.values()))
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,11 @@ class Problem:
             "trees": self._matrix("boosting", self._test),
             "linear": self._matrix("linear", self._test),
         }
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """Names of the scores of a model."""
+        return REGRESSION if self.numeric else CLASSIFICATION
 
     def tuned(self, learner: Learner) -> Tuned:
         """Three-fold cross-validation over the learner's eight settings, on at most 2,000 real rows."""
@@ -213,7 +228,7 @@ def _regression(predicted: Matrix, truth: npt.NDArray[np.float64]) -> ScoreSet:
     variance = float(truth.var())
     r2 = 1 - float((error**2).mean()) / variance if variance > 0 else 0.0
     named = {"r2": r2, "rmse": float(np.sqrt((error**2).mean())), "mae": float(np.abs(error).mean())}
-    return ScoreSet(r2, named)
+    return ScoreSet(named)
 
 
 def _classification(probabilities: Matrix, truth: npt.NDArray[np.int32]) -> ScoreSet:
@@ -235,4 +250,4 @@ def _classification(probabilities: Matrix, truth: npt.NDArray[np.int32]) -> Scor
         ),
         "macro_f1": float(f1_score(truth, guess, labels=labels, average="macro", zero_division=0)),
     }
-    return ScoreSet(area, named)
+    return ScoreSet(named)

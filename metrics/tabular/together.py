@@ -180,6 +180,7 @@ def _ci_effect(i: Inputs) -> Result:
         oracle=Sample(i.truth.oracle, i.truth.oracle_residuals),
         truth=i.truth.graph,
         seed=i.seed,
+        cache=i.cache,
     )
 
 

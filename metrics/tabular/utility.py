@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from bench.metrics.tabular.bounds import constant_columns
-from bench.metrics.tabular.cache import RealSideCache
+from bench.metrics.tabular.cache import Array, RealSideCache
 from bench.metrics.tabular.columnwise import PREDICTORS, ColumnPredictors, ColumnScore, Predictor
 from bench.metrics.tabular.result import Cells, Result, mean_of_units, table_of, undefined
 from bench.metrics.tabular.table import EncodedTable, check_same_layout
@@ -49,14 +49,24 @@ def structure_utility(
         nothing = undefined("no column can be predicted from another one", n_excluded=len(excluded))
         return dict.fromkeys(("global_utility", "local_utility", "structure_skill"), nothing)
     key = ("columns", real.fingerprint, test.fingerprint, tuple(predictors), seed)
-    baseline = (RealSideCache() if cache is None else cache).get(key, lambda: models.scores(real, columns))
+    baseline = (cache or RealSideCache()).array(
+        key, (len(columns), len(predictors)), lambda: _as_array(models.scores(real, columns), predictors)
+    )
     found = models.scores(generated, columns)
-    units = [_Unit.of(real, models, j, baseline[j], found[j]) for j in columns]
+    units = [
+        _Unit.of(real, models, j, ColumnScore(dict(zip(predictors, row.tolist(), strict=True))), found[j])
+        for j, row in zip(columns, baseline, strict=True)
+    ]
     return {
         "global_utility": _utility(units, excluded),
         "local_utility": _local(real, units),
         "structure_skill": _skill(units, excluded),
     }
+
+
+def _as_array(scores: Mapping[int, ColumnScore], predictors: Sequence[Predictor]) -> Array:
+    """A row for each column, a score for each predictor."""
+    return np.array([[score.by_predictor[name] for name in predictors] for score in scores.values()])
 
 
 def _defined(real: EncodedTable, models: ColumnPredictors) -> tuple[list[int], list[str]]:

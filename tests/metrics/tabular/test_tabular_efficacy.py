@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.efficacy import efficacy
-from bench.metrics.tabular.learners import SMALLEST_PROBABILITY, Problem
+from bench.metrics.tabular.learners import SMALLEST_PROBABILITY, Learner, Learnt, Options, Problem, Tuned
 from bench.metrics.tabular.result import Result
 from bench.metrics.tabular.table import Column, EncodedTable
 from tests.metrics.tabular.encode import coded_table, numeric_table
@@ -75,6 +75,33 @@ def test_fresh_shuffled_and_unlabelled_rows(
     assert value(measured(shuffled), "ml_gap") < -0.3
     unlabelled = EncodedTable(real.columns, real.numbers, np.full((500, 1), -1, np.int32), real.target)
     assert measured(unlabelled)["ml_gap"].facets["tstr"] == 0.5
+
+
+def test_the_real_rows_are_learnt_once(
+    tables: dict[str, EncodedTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, cache, trained, tuned = tables["real"], RealSideCache(), list[int](), list[str]()
+    learn, tune = Problem.learn, Problem.tuned
+
+    def learnt(self: Problem, learner: Learner, rows: EncodedTable, options: Options) -> Learnt:
+        trained.append(len(rows) if rows is not real else 0)
+        return learn(self, learner, rows, options)
+
+    def chosen(self: Problem, learner: Learner) -> Tuned:
+        tuned.append(learner)
+        return tune(self, learner)
+
+    monkeypatch.setattr(Problem, "learn", learnt)
+    monkeypatch.setattr(Problem, "tuned", chosen)
+    first, again = (
+        efficacy(real=real, generated=tables["fresh"], test=tables["test"], learners=("linear",), cache=cache)
+        for _ in range(2)
+    )
+    assert tuned == ["linear"]
+    assert trained == [0, 500, 1_000, 500, 1_000], "real rows only the first time"
+    for name, result in first.items():
+        assert result.value == again[name].value
+        assert result.facets == again[name].facets
 
 
 def test_one_generated_class_is_a_constant_prediction(tables: dict[str, EncodedTable]) -> None:

@@ -8,21 +8,26 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
 
+from bench.adapters.tabular import Budget
 from bench.artifacts import artifact_digest
 from bench.catalog.tabular_tasks import TASKS
 from bench.datasets.tabular import loading
 from bench.datasets.tabular.dataset import TabularDataset
+from bench.datasets.tabular.schema import TableSchema
 from bench.keys import unit_seed
 from bench.spec import Artifact, Context, JSONScalar, Measure, Size, TaskInfo, TaskOutput, Unit
 from bench.tasks.tabular.artifact import PARQUET_FILE
 from bench.validate import check_output
 
+ADULT = Path(__file__).resolve().parents[4] / "shared/data/tabular"
 INFOS = {info.name.partition(".")[2]: info for info in TASKS}
 
 
@@ -44,6 +49,26 @@ def value(output: TaskOutput, metric: str) -> float:
     assert isinstance(measure, Measure)
     assert measure.value is not None, measure.reason
     return measure.value
+
+
+def made(adapter: Any, train: pd.DataFrame, schema: TableSchema) -> pd.DataFrame:
+    adapter.setup(SimpleNamespace(size="small", device="cpu", seed=0))
+    adapter.fit(train, schema, seed=2_000, device="cpu", budget=Budget(seconds=600, memory_gb=2))
+    frame: pd.DataFrame = adapter.sample(len(train), seed=3_000)
+    return frame
+
+
+def adult(rows: int, columns: tuple[str, ...] = ()) -> tuple[TableSchema, list[pd.DataFrame]]:
+    """Train, hold-out and test rows of the shuffled union, the last twice as many."""
+    files = [ADULT / "adult_train.parquet", ADULT / "adult_test.parquet"]
+    if not all(f.is_file() for f in files):
+        pytest.skip(f"needs the files of Adult in {ADULT}")
+    union = pd.concat([pd.read_parquet(f) for f in files], ignore_index=True)
+    frame = union.sample(frac=1, random_state=0).reset_index(drop=True)
+    frame = frame[list(columns)] if columns else frame
+    schema = TableSchema.infer(frame, "income")
+    ends = np.cumsum([rows, rows, 2 * rows])
+    return schema, [frame[a:b].reset_index(drop=True) for a, b in zip([0, *ends], ends, strict=False)]
 
 
 @dataclass

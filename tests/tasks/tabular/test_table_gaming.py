@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from bench.adapters.tabular import Budget
-from bench.datasets.tabular.schema import TableSchema
 from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.together import Inputs, measure
 from bench.metrics.tabular.utility import structure_utility
@@ -28,7 +20,7 @@ from bench.stats.anchors import Anchored, anchored, dimension_score, total
 from bench.tasks.tabular.encoding import Encoder
 from bench.tasks.tabular.evaluate import evaluate
 
-from .conftest import load_dataset
+from .conftest import adult, load_dataset, made
 
 HEADLINES = {
     "density": ("shape_na", "pair_tv", "c2st"),
@@ -36,14 +28,6 @@ HEADLINES = {
     "privacy": ("mia_tpr01", "mia_auc", "exact_copies"),
 }
 ROWS = 300
-ADULT = Path(__file__).resolve().parents[4] / "shared/data/tabular"
-
-
-def made(adapter: Any, train: pd.DataFrame, schema: TableSchema) -> pd.DataFrame:
-    adapter.setup(SimpleNamespace(size="small", device="cpu", seed=0))
-    adapter.fit(train, schema, seed=2_000, device="cpu", budget=Budget(seconds=600, memory_gb=2))
-    frame: pd.DataFrame = adapter.sample(len(train), seed=3_000)
-    return frame
 
 
 def values(
@@ -154,22 +138,9 @@ MOST = (
 )  # fmt: skip
 
 
-def adult(rows: int, columns: tuple[str, ...] = ()) -> tuple[TableSchema, list[pd.DataFrame]]:
-    """Train, hold-out and test rows of the shuffled union, the last twice as many."""
-    files = [ADULT / "adult_train.parquet", ADULT / "adult_test.parquet"]
-    if not all(f.is_file() for f in files):
-        pytest.skip(f"needs the files of Adult in {ADULT}")
-    union = pd.concat([pd.read_parquet(f) for f in files], ignore_index=True)
-    frame = union.sample(frac=1, random_state=0).reset_index(drop=True)
-    frame = frame[list(columns)] if columns else frame
-    schema = TableSchema.infer(frame, "income")
-    ends = np.cumsum([rows, rows, 2 * rows])
-    return schema, [frame[a:b].reset_index(drop=True) for a, b in zip([0, *ends], ends, strict=False)]
-
-
-def skills(rows: int, columns: tuple[str, ...] = ()) -> dict[str, float]:
+def test_order_of_methods_on_adult() -> None:
     """Structure skill with trees only, as in the table of the prototype."""
-    schema, (train, fresh, test) = adult(rows, columns)
+    schema, (train, fresh, test) = adult(1_000, MOST)
     encoder, cache, found = Encoder(schema), RealSideCache(), {}
     real, tested = encoder.encode(train).table, encoder.encode(test).table
     adapters = {
@@ -184,25 +155,7 @@ def skills(rows: int, columns: tuple[str, ...] = ()) -> dict[str, float]:
         )["structure_skill"]
         assert result.value is not None
         found[name] = result.value
-    return found
-
-
-def test_order_of_methods_on_adult() -> None:
-    found = skills(1_000, MOST)
     order = ["independent", "gaussian_copula", "smote_nc", "cart_seq", "holdout"]
     assert sorted(found, key=lambda name: found[name]) == order, found
     assert found["independent"] < 0.1
     assert found["holdout"] > 0.85
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not os.environ.get("BENCH_FULL_TESTS"), reason="takes minutes; BENCH_FULL_TESTS=1 runs it"
-)
-def test_structure_skill_on_adult_is_that_of_the_prototype() -> None:
-    started = time.process_time()
-    found = skills(4_000)
-    wanted = {
-        "independent": 0.006, "gaussian_copula": 0.14, "smote_nc": 0.75, "cart_seq": 0.84, "holdout": 0.99,
-    }  # fmt: skip
-    assert found == pytest.approx(wanted, abs=0.06), time.process_time() - started
