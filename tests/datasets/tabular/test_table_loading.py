@@ -29,7 +29,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BENCH_ALLOW_DOWNLOAD", raising=False)
 
 
-@pytest.mark.parametrize("name", [*PACKAGED, *(set(generated.NAMES) - set(generated.NETWORKS))])
+@pytest.mark.parametrize("name", [*PACKAGED, *sorted(set(generated.NAMES) - set(generated.NETWORKS))])
 def test_tables_are_what_their_cards_say(name: str) -> None:
     """Loading verifies the content against the card; here is what a reader of the card relies on besides."""
     if reason := loading.absence(name):
