@@ -53,7 +53,7 @@ TASKS: tuple[TaskInfo, ...] = (
         name="tabular.structure",
         title="Table structure",
         version=1,
-        scoring=1,
+        scoring=2,
         entry="bench.tasks.tabular.structure:TabularStructure",
         sizes={
             "tiny": SizePlan(
@@ -103,7 +103,7 @@ TASKS: tuple[TaskInfo, ...] = (
         name="tabular.efficacy",
         title="Table efficacy",
         version=1,
-        scoring=1,
+        scoring=2,
         entry="bench.tasks.tabular.efficacy:TabularEfficacy",
         sizes={
             "tiny": SizePlan(datasets=("penguins",), repeats=1, settings=_settings(120, learners="linear")),

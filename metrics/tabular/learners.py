@@ -35,7 +35,8 @@ CLASSIFICATION = ("auc", "log_loss", "balanced_accuracy", "macro_f1")
 SMALLEST_PROBABILITY = 1e-6
 FOLDS = 3
 TUNING_ROWS = 2_000
-TUNING_TREES = 50
+TUNING_TREES: Mapping[Learner, int] = {"boosting": 50, "forest": 20}
+"""While settings are compared: what separates them shows with few trees, and most of the time would go there."""
 TREES = 200
 IMPORTANCE_ROWS = 2_000
 GRIDS: Mapping[Learner, tuple[Options, ...]] = {
@@ -200,11 +201,11 @@ class Problem:
             return Ridge(alpha=1 / strength) if self.numeric else LogisticRegression(C=strength, max_iter=100)
         if learner == "forest":
             forest = RandomForestRegressor if self.numeric else RandomForestClassifier
-            return forest(TUNING_TREES if quick else TREES, random_state=self._seed, **options)
+            return forest(TUNING_TREES[learner] if quick else TREES, random_state=self._seed, **options)
         boosting = HistGradientBoostingRegressor if self.numeric else HistGradientBoostingClassifier
         native = self._trees.native(skip=self.target)
         return boosting(
-            max_iter=TUNING_TREES if quick else 100,
+            max_iter=TUNING_TREES[learner] if quick else 100,
             categorical_features=native,
             early_stopping=False,
             random_state=self._seed,

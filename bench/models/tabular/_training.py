@@ -44,37 +44,40 @@ class TrainedGenerator(TabularGenerator, Generic[Plan]):
         """The networks that samples are made with."""
 
 
-class Adam:
-    """Adam (Kingma and Ba 2015) with gradients clipped to norm 1.
+class Player:
+    """Weights that one loss trains: all in one vector, of which the modules hold views.
 
-    That of torch imports its compiler with the first step, which takes longer than training a small net.
+    Moved by Adam (Kingma and Ba 2015) with gradients clipped to norm 1. That of torch imports its compiler with the
+    first step, which takes longer than training a small net, and loops over the weights.
     """
 
-    def __init__(self, weights: Sequence[Tensor], betas: tuple[float, float] = (0.9, 0.999)) -> None:
-        self._weights = [weight.detach() for weight in weights]
-        self._first = [torch.zeros_like(weight) for weight in self._weights]
-        self._second = [torch.zeros_like(weight) for weight in self._weights]
-        self._betas = betas
-        self._steps = 0
+    def __init__(self, modules: Sequence[nn.Module], betas: tuple[float, float]) -> None:
+        self._parts = [weight for module in modules for weight in module.parameters()]
+        self.vector = torch.cat([weight.detach().reshape(-1) for weight in self._parts])
+        sizes = [weight.numel() for weight in self._parts]
+        for weight, view in zip(self._parts, self.vector.split(sizes), strict=True):
+            weight.data = view.view_as(weight)
+        self._first, self._second = torch.zeros_like(self.vector), torch.zeros_like(self.vector)
+        self._betas, self._steps = betas, 0
 
-    def step(self, gradients: Sequence[Tensor], rate: float) -> None:
-        """Move the weights against `gradients`."""
+    def step(self, loss: Tensor, rate: float) -> None:
+        """Move the weights down `loss`."""
+        gradient = torch.cat([g.reshape(-1) for g in torch.autograd.grad(loss, self._parts)])
+        gradient *= (1.0 / gradient.norm()).clamp(max=1.0)
         self._steps += 1
         first, second = self._betas
-        given = list(gradients)
-        norm = torch.stack(torch._foreach_norm(given)).norm()
-        given = list(torch._foreach_mul(given, float((1.0 / norm).clamp(max=1.0))))
-        torch._foreach_lerp_(self._first, given, 1.0 - first)
-        torch._foreach_mul_(self._second, second)
-        torch._foreach_addcmul_(self._second, given, given, 1.0 - second)
-        scale = torch._foreach_sqrt(self._second)
-        torch._foreach_div_(scale, math.sqrt(1.0 - second**self._steps))
-        torch._foreach_add_(scale, 1e-8)
-        torch._foreach_addcdiv_(self._weights, self._first, scale, -rate / (1.0 - first**self._steps))
+        self._first.lerp_(gradient, 1.0 - first)
+        self._second.mul_(second).addcmul_(gradient, gradient, value=1.0 - second)
+        scale = self._second.sqrt().div_(math.sqrt(1.0 - second**self._steps)).add_(1e-8)
+        self.vector.addcdiv_(self._first, scale, value=-rate / (1.0 - first**self._steps))
+
+    def is_finite(self) -> bool:
+        """Whether all weights are."""
+        return bool(torch.isfinite(self.vector).all())
 
 
 class Trainer:
-    """Steps of `Adam` down one loss, or in turn down the losses of several players; none diverges unseen.
+    """Steps down one loss, or in turn down the losses of several players; none diverges unseen.
 
     players: the modules of each, one player for ordinary training, critic and generator for adversarial training.
     seconds: of the whole job. average: with it the weights end as an exponential mean over the last steps. cosine:
@@ -90,12 +93,10 @@ class Trainer:
         average: float = 0.0,
         cosine: bool = True,
     ) -> None:
-        self._players = [[w for module in modules for w in module.parameters()] for modules in players]
-        self._weights = [weight for weights in self._players for weight in weights]
-        self._adams = [Adam(weights, betas) for weights in self._players]
+        self._players = [Player(modules, betas) for modules in players]
         self._rate, self._cosine = rate, cosine
         self._deadline = time.monotonic() + _SHARE_OF_TIME * seconds
-        self._decay = average
+        self._average = average
         self.diverged = False
 
     def run(self, steps: int, *losses: Loss) -> None:
@@ -108,15 +109,16 @@ class Trainer:
             if not self._step(step, steps, losses):
                 self._go_back(good)
                 return
-            if self._decay:
-                decay = min(self._decay, (step + 1) / (step + 10))
-                torch._foreach_lerp_(mean, [weight.detach() for weight in self._weights], 1.0 - decay)
+            if self._average:
+                decay = min(self._average, (step + 1) / (step + 10))
+                for player, vector in zip(self._players, mean, strict=True):
+                    vector.lerp_(player.vector, 1.0 - decay)
             if step % _SNAPSHOT_EVERY == 0:
                 if self._is_finite():
                     good = self._copy()
                 if time.monotonic() > self._deadline:
                     break
-        if self._decay:
+        if self._average:
             self._load(mean)
         if not self._is_finite():
             self._go_back(good)
@@ -124,11 +126,11 @@ class Trainer:
     def _step(self, step: int, steps: int, losses: Sequence[Loss]) -> bool:
         """One step of every player; False if a loss is not finite."""
         rate = _cosine(step, steps, self._rate) if self._cosine else self._rate
-        for weights, adam, loss in zip(self._players, self._adams, losses, strict=True):
+        for player, loss in zip(self._players, losses, strict=True):
             value = loss(step)
             if not math.isfinite(value.item()):
                 return False
-            adam.step(torch.autograd.grad(value, weights), rate)
+            player.step(value, rate)
         return True
 
     def _go_back(self, good: Sequence[Tensor]) -> None:
@@ -136,15 +138,14 @@ class Trainer:
         self._load(good)
 
     def _copy(self) -> list[Tensor]:
-        return [weight.detach().clone() for weight in self._weights]
+        return [player.vector.clone() for player in self._players]
 
-    def _load(self, weights: Sequence[Tensor]) -> None:
-        with torch.no_grad():
-            for weight, value in zip(self._weights, weights, strict=True):
-                weight.copy_(value)
+    def _load(self, vectors: Sequence[Tensor]) -> None:
+        for player, vector in zip(self._players, vectors, strict=True):
+            player.vector.copy_(vector)
 
     def _is_finite(self) -> bool:
-        return all(bool(torch.isfinite(weight).all()) for weight in self._weights)
+        return all(player.is_finite() for player in self._players)
 
 
 def _cosine(step: int, steps: int, peak: float, warmup: int = 30) -> float:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
+from bench.metrics.tabular import efficacy as efficacy_module
+from bench.metrics.tabular import learners
 from bench.metrics.tabular.cache import RealSideCache
 from bench.metrics.tabular.efficacy import efficacy
-from bench.metrics.tabular.learners import SMALLEST_PROBABILITY, Learner, Learnt, Options, Problem, Tuned
+from bench.metrics.tabular.learners import (
+    GRIDS,
+    SMALLEST_PROBABILITY,
+    Learner,
+    Learnt,
+    Options,
+    Problem,
+    Tuned,
+)
 from bench.metrics.tabular.result import Result
 from bench.metrics.tabular.table import Column, EncodedTable
 from tests.metrics.tabular.encode import coded_table, numeric_table
@@ -27,9 +39,36 @@ def value(results: dict[str, Result], name: str) -> float:
     return found
 
 
+@pytest.fixture(autouse=True)
+def two_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two settings of each learner instead of eight: what is tested here does not depend on their number."""
+    short = {name: options[:: len(options) - 1] for name, options in learners.GRIDS.items()}
+    for module in (learners, efficacy_module):
+        monkeypatch.setattr(module, "GRIDS", short)
+
+
 @pytest.fixture
 def tables(rng: np.random.Generator) -> dict[str, EncodedTable]:
     return {name: classes(rng, 500) for name in ("real", "test", "fresh")}
+
+
+def test_the_best_of_eight_settings_is_chosen(
+    tables: dict[str, EncodedTable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {len(options) for options in GRIDS.values()} == {8}
+    monkeypatch.setattr(learners, "GRIDS", GRIDS)
+    problem = Problem(tables["real"], tables["test"], seed=0)
+    fit, tried = Problem._fit, dict[float, list[bool]]()
+
+    def noted(self: Problem, learner: Learner, x: Any, y: Any, options: Options, *, quick: bool) -> Any:
+        tried.setdefault(options["strength"], []).append(quick)
+        return fit(self, learner, x, y, options, quick=quick)
+
+    monkeypatch.setattr(Problem, "_fit", noted)
+    found = problem.tuned("linear")
+    assert found.options in GRIDS["linear"]
+    assert 0.8 < found.validation < 1
+    assert tried == {options["strength"]: [True] * 3 for options in GRIDS["linear"]}
 
 
 def test_scores_equal_scikit_learn(tables: dict[str, EncodedTable]) -> None:
@@ -151,11 +190,11 @@ def test_tiny_tables_with_a_class_of_one_row(rng: np.random.Generator) -> None:
 
 @pytest.mark.slow
 def test_models_on_adult(adult_split: dict[str, EncodedTable]) -> None:
-    real, rng = adult_split["train"], np.random.default_rng(0)
+    real, rng = adult_split["train"].take(np.arange(2_000)), np.random.default_rng(0)
     shuffled = EncodedTable(
         real.columns, rng.permuted(real.numbers, axis=0), rng.permuted(real.codes, axis=0), real.target
     )
-    cache, test = RealSideCache(), adult_split["test"]
+    cache, test = RealSideCache(), adult_split["test"].take(np.arange(4_000))
     expected = {"holdout": 0.906, "independent": 0.50}
     tables = {"holdout": adult_split["holdout"], "independent": shuffled}
     for name, generated in tables.items():
@@ -164,5 +203,5 @@ def test_models_on_adult(adult_split: dict[str, EncodedTable]) -> None:
         ]
         assert found.facets["trtr"] == pytest.approx(0.904, abs=0.02)
         assert found.facets["tstr"] == pytest.approx(
-            expected[name], abs=0.02 if name != "independent" else 0.08
+            expected[name], abs=0.02 if name != "independent" else 0.12
         ), name
