@@ -5,6 +5,7 @@ To add a task, model or dataset, write its file and add one entry to its family'
 
 FAMILIES = (
     "bench.catalog.images",
+    "bench.catalog.sae",
     "bench.catalog.selftest",
     "bench.catalog.tabular",
 )
@@ -20,4 +21,11 @@ EXTRAS: dict[str, tuple[str, str]] = {
     "tabforge": ("tabforge-ml", ""),
     "be_great": ("be-great", ""),
     "distributed": ("distributed", "cluster"),
+    "vina": ("vina", "selectbench"),
+    "meeko": ("meeko", "selectbench"),
+    "gemmi": ("gemmi", "selectbench"),
+    "dockstring": ("dockstring", "selectbench"),
+    "selfies": ("selfies", "selectbench"),
+    "posebusters": ("posebusters", "selectbench"),
+    "moses": ("molsets", ""),
 }

@@ -1,0 +1,93 @@
+"""Catalogue of the family `sae`: plain data, nothing heavy is imported here."""
+
+from __future__ import annotations
+
+from bench.catalog.sae_datasets import DATASETS
+from bench.catalog.sae_metrics import SYNTH, TOY
+from bench.catalog.sae_models import MODELS
+from bench.spec import JSONScalar, SizePlan, TaskInfo
+
+__all__ = ["DATASETS", "MODELS", "TASKS"]
+
+_WORLDS = (
+    "indep",
+    "pairs-03",
+    "pairs-25",
+    "pairs-50",
+    "pairs-80",
+    "pairs-95",
+    "anti",
+    "copula",
+    "hier",
+    "zipf",
+)
+
+
+def _synth(train: int, budget: int, eval: int, bases: int, **more: JSONScalar) -> dict[str, JSONScalar]:
+    """`train` rows to draw `budget` rows from, `eval` evaluation rows, `bases` base states for each concept."""
+    return {"train": train, "budget": budget, "eval": eval, "bases": bases, **more}
+
+
+TASKS: tuple[TaskInfo, ...] = (
+    TaskInfo(
+        name="sae.toy2",
+        title="Two concepts",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.sae.toy:Toy",
+        sizes={
+            "tiny": SizePlan(datasets=("toy2-q10",), repeats=1, settings={"train": 4_000, "budget": 20_000}),
+            "small": SizePlan(
+                datasets=("toy2-q10",), repeats=1, settings={"train": 10_000, "budget": 128_000}
+            ),
+            "full": SizePlan(
+                datasets=("toy2-q02", "toy2-q05", "toy2-q10", "toy2-q20", "toy2-skew"),
+                repeats=3,
+                settings={"train": 10_000, "budget": 1_000_000},
+            ),
+        },
+        metrics=TOY,
+        summary="A world of two concepts whose best coder is known in closed form: with one active latent it must mix "
+        "them.",
+        protocol="own",
+        protocol_note="Closed forms of this project after the setup of Mencattini et al. (2026). Values are exact "
+        "expectations over the four kinds of rows.",
+    ),
+    TaskInfo(
+        name="sae.synth",
+        title="Known concepts",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.sae.synth:Synth",
+        sizes={
+            "tiny": SizePlan(datasets=("pairs-tiny",), repeats=1, settings=_synth(4_000, 20_000, 1_000, 32)),
+            "small": SizePlan(
+                datasets=("pairs-95", "pairs-80", "pairs-03"),
+                repeats=3,
+                settings=_synth(
+                    60_000,
+                    384_000,
+                    10_000,
+                    64,
+                    core_datasets="pairs-80,pairs-03",
+                    others_repeats=1,
+                    sweep_repeats=1,
+                    sparsities="0.5,2",
+                ),
+            ),
+            "full": SizePlan(
+                datasets=_WORLDS,
+                repeats=3,
+                settings=_synth(
+                    250_000, 1_280_000, 20_000, 256, sweep_repeats=3, sparsities="0.5,2", widths="0.5,2"
+                ),
+            ),
+        },
+        metrics=SYNTH,
+        summary="Worlds whose concepts are known: every concept is switched on and off to see which latents it moves.",
+        protocol="own",
+        protocol_note="Concepts are switched, not correlated, so that concepts which occur together do not make a "
+        "clean latent look polysemantic. Worlds, sizes and the definition of polysemanticity are ours. At size small "
+        "references without the tag core run on one unit.",
+    ),
+)

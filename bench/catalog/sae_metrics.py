@@ -1,0 +1,116 @@
+"""The metrics of the family `sae` as they are declared, by task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench.spec import Direction, MetricInfo
+
+_RDP = (
+    "F. Mencattini, F. Montagna and F. Locatello (2026), The Rate-Distortion-Polysemanticity Tradeoff in SAEs; "
+    "operational definition ours"
+)
+_MDL = "K. Ayonrinde, M. Pearce and L. Sharkey (2024), Interpretability as Compression"
+_SAELENS = "D. Chanin and A. Garriga-Alonso (2026), SynthSAEBench"
+_ABSORB = "D. Chanin et al. (2024), A is for Absorption; without a probe, as the concepts are known"
+_GAO = "L. Gao et al. (2024), Scaling and evaluating sparse autoencoders"
+_OWN = "this project, 2026"
+
+
+def _metric(
+    name: str, direction: Direction, title: str, definition: str, cite: str = _OWN, **more: Any
+) -> MetricInfo:
+    """A metric in [0, inf) if nothing else is said."""
+    limits = {"lo": 0.0} | more
+    return MetricInfo(name=name, direction=direction, title=title, definition=definition, cite=cite, **limits)
+
+
+QUALITY = (
+    _metric(
+        "fvu", "min", "Unexplained variance",
+        "sum ||x - x_hat||^2 / sum ||x - mean||^2 over evaluation rows, mean per dimension.", _GAO,
+    ),
+    _metric(
+        "fvu_q", "min", "Unexplained variance, quantised",
+        "The same for the reconstruction from magnitudes rounded to the quantiser's steps: the message whose bits are "
+        "counted.",
+    ),
+    _metric("mse", "min", "Squared error", "Mean ||x - x_hat||^2 of unscaled rows.", _GAO),
+    _metric("cosine", "max", "Cosine", "Mean cosine of row and reconstruction.", lo=-1.0, hi=1.0),
+    _metric("shrinkage", "none", "Length kept", "Mean ||x_hat|| / ||x||; 1 is ideal.", target=1.0),
+    _metric("l0", "min", "L0", "Mean number of active latents in a row.", _RDP),
+    _metric(
+        "bits", "min", "Bits",
+        "support_bits + magnitude_bits: length of the message of one row under a code that takes latents one by one.",
+        _MDL, unit="bits",
+    ),
+    _metric("support_bits", "min", "Bits, which", "Sum over latents of the binary entropy of their density.", _MDL,
+            unit="bits"),
+    _metric(
+        "magnitude_bits", "min", "Bits, how strong",
+        "Density times the entropy (Miller-Madow) of f ||w|| in steps of a quarter of the rows' root mean square, over "
+        "active values only.", _MDL, unit="bits",
+    ),
+    _metric("index_bits", "min", "Bits, fixed length", "l0 (7 + log2 m).", _MDL, unit="bits"),
+    _metric("latents", "none", "Latents", "Number of latents of the coder."),
+)  # fmt: skip
+
+SYNTH = (
+    _metric(
+        "poly", "min", "Polysemanticity",
+        "Effective number of concepts that move a latent when they are switched on and off, mean over alive latents "
+        "weighted by their density; 1 is monosemantic.", _RDP, lo=1.0, primary=True,
+    ),
+    *QUALITY[:1],
+    _metric("purity", "max", "Purity", "Share of a latent's response that its strongest concept has, mean over alive "
+            "latents.", _RDP, hi=1.0),
+    _metric("coverage", "max", "Coverage",
+            "Share of concepts with a latent of purity >= 0.9 that detects them with F1 >= 0.9.", hi=1.0),
+    _metric("poly_mean", "min", "Polysemanticity, unweighted", "The same, every alive latent counting alike.", _RDP,
+            lo=1.0),
+    _metric("poly_frac", "min", "Polysemantic latents", "Share of alive latents with purity below 0.9.", _RDP, hi=1.0),
+    _metric("dead_frac", "min", "Dead latents", "Share of latents that no concept moves or that are never active.",
+            hi=1.0),
+    *QUALITY[1:],
+    _metric(
+        "hv", "max", "Trade-off volume",
+        "Volume dominated by the sweep in (bits, quantised unexplained variance, polysemanticity), from the ideal to "
+        "random atoms.", hi=1.0,
+    ),
+    _metric("mcc_factors", "max", "Atoms matched", "Matched |cosine| of atoms and concepts over all concepts.",
+            _SAELENS, hi=1.0),
+    _metric("mcc_min", "max", "Atoms matched, SAELens", "The same over the smaller number of the two.", _SAELENS,
+            hi=1.0),
+    _metric("f1_matched", "max", "F1, matched", "F1 of latents as detectors of the concepts they are matched with, "
+            "over all concepts.", hi=1.0),
+    _metric("f1_best", "max", "F1, SAELens", "F1 of each latent with its nearest concept, mean over latents.", _SAELENS,
+            hi=1.0),
+    _metric("splits", "none", "Latents per concept", "Latents with purity >= 0.5 per covered concept; 1 is ideal.",
+            target=1.0),
+    _metric(
+        "absorption", "min", "Absorption",
+        "1 - recall of a parent's latent while a child is on / recall without a child, mean over parents.", _ABSORB,
+        hi=1.0,
+    ),
+    _metric("dec_neff", "min", "Concepts per atom",
+            "Participation ratio of the concepts that make up an atom, by non-negative matching pursuit.", lo=1.0),
+)  # fmt: skip
+
+TOY = (
+    _metric(
+        "gap", "min", "Distance from the optimum",
+        "|expected squared error - closed form| of two latents of which one is active. Coders with a bias may be "
+        "better than the closed form, which has none.", primary=True,
+    ),
+    _metric("distortion", "min", "Squared error", "Expected squared error, exact."),
+    _metric("turn", "none", "Turn of the atom",
+            "Largest angle between an atom and the concept next to it; 0 would be monosemantic.", unit="deg", hi=90.0),
+    _metric("angle_error", "min", "Error of the angle", "|turn - closed form|.", unit="deg", hi=90.0),
+    _metric("l0", "min", "L0", "Expected number of active latents."),
+    _metric("support_bits", "min", "Bits, which", "Bits of the support.", unit="bits"),
+    _metric(
+        "rate_tax", "none", "Rate tax",
+        "L0 of the exact dictionary of the two concepts less that of the one with an atom for both; q in closed form.",
+        lo=-2.0,
+    ),
+)  # fmt: skip

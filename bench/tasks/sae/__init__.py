@@ -1,0 +1,1 @@
+"""Tasks of the family `sae`: rate, distortion and polysemanticity of sparse coders."""
