@@ -1,0 +1,1 @@
+"""Engines: what gives a molecule a score on a receptor (kcal/mol, lower is stronger)."""

@@ -1,0 +1,1 @@
+"""Data of the family `selectbench`: receptors, cases, literature ligands, approved drugs, the reference library."""
