@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bench.catalog.images_audit import AUDIT_TASK
 from bench.catalog.images_datasets import DATASETS as PICTURES
 from bench.catalog.images_datasets import OWN_PICTURES
+from bench.catalog.images_encoders import ENCODERS
+from bench.catalog.images_fewstep import FEWSTEP_TASK
 from bench.catalog.images_human import HUMAN_DATASETS, HUMAN_MODELS, HUMAN_TASK
 from bench.catalog.images_metrics import FIDELITY_METRICS, NOVELTY_METRICS
 from bench.catalog.images_models import MODELS as GENERATORS
@@ -12,7 +15,7 @@ from bench.spec import DatasetInfo, ModelInfo, SizePlan, TaskInfo
 __all__ = ["DATASETS", "MODELS", "TASKS"]
 
 DATASETS: tuple[DatasetInfo, ...] = (*PICTURES, *HUMAN_DATASETS)
-MODELS: tuple[ModelInfo, ...] = (*GENERATORS, *HUMAN_MODELS)
+MODELS: tuple[ModelInfo, ...] = (*GENERATORS, *ENCODERS, *HUMAN_MODELS)
 TASKS: tuple[TaskInfo, ...] = (
     TaskInfo(
         name="images.fidelity",
@@ -44,5 +47,7 @@ TASKS: tuple[TaskInfo, ...] = (
         "Intervals within a run: 10 disjoint blocks (fd, kid), 5 random halves by the delete-half jackknife "
         "(the others).",
     ),
+    FEWSTEP_TASK,
+    AUDIT_TASK,
     HUMAN_TASK,
 )

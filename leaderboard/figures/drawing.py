@@ -40,6 +40,11 @@ class Drawing:
         shape = Markup("<text{} x={} y={}{}>{}</text>")
         self._parts.append(shape.format(_class(style), _n(x), _n(y), end, words))
 
+    def turned(self, x: float, y: float, words: str, style: str = "") -> None:
+        """Text that starts at (x, y) and rises to the right, for heads of narrow columns."""
+        shape = Markup('<text{} transform="translate({} {}) rotate(-55)">{}</text>')
+        self._parts.append(shape.format(_class(style), _n(x), _n(y), words))
+
     def finish(self) -> Markup:
         head = Markup('<svg class="drawing" viewBox="0 0 {} {}" width="{}" role="img" aria-label="{}">')
         start = head.format(_n(self.width), _n(self.height), _n(self.width), self.title)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from bench.leaderboard import exhibits
 from bench.leaderboard.exhibits import Picture
-from bench.leaderboard.figures import Figure, human
+from bench.leaderboard.figures import Figure, human, images_audit, images_fewstep
 from bench.leaderboard.figures.scatter import AxisOf, scatter
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 
-_TASKS = {"images.human_correlation": human.figures}
+_TASKS = {
+    "images.audit": images_audit.figures,
+    "images.fewstep": images_fewstep.figures,
+    "images.human_correlation": human.figures,
+}
 SHEET, REFERENCE, PAIRS = "samples", "reference", "nearest-training"  # names of the exhibits with images
 
 

@@ -65,6 +65,23 @@ def trajectory_straightness(*, points: Array) -> Straightness:
     return _compare(np.diff(path, axis=0) * steps, path[-1] - path[0], at)
 
 
+def chord_straightness(*, start: Array, end: Array, velocities: Array) -> Straightness:
+    """Straightness of trajectories of which only the ends and some velocities on the way were kept.
+
+    start, end: (n, ...), velocities: (times, n, ...) at evenly spaced times from 0 on. Raises ValueError for shapes
+    that do not fit and values that are not finite.
+    """
+    first, last, speeds = (np.asarray(part, dtype=np.float64) for part in (start, end, velocities))
+    if speeds.ndim < 2 or not len(speeds) or not first.shape == last.shape == speeds.shape[1:]:
+        raise ValueError(
+            "velocities must be (times, n, ...) like start and end (n, ...), got "
+            f"{speeds.shape}, {first.shape} and {last.shape}"
+        )
+    if not all(np.isfinite(part).all() for part in (first, last, speeds)):
+        raise ValueError("start, end and velocities must be finite")
+    return _compare(speeds, last - first, tuple(step / len(speeds) for step in range(len(speeds))))
+
+
 def _compare(speeds: Array, chord: Array, times: tuple[float, ...]) -> Straightness:
     length = float((chord**2).sum())
     bend = float(((speeds - chord) ** 2).sum()) / len(speeds)

@@ -12,6 +12,7 @@ import numpy as np
 Word = Literal["tracks", "blind", "fooled", "erratic", "steady"]
 NOTICED = 3.0  # standard deviations of held-out draws
 ORDERED = 0.8  # Kendall's tau
+NEGLIGIBLE = 0.03  # of the mean over held-out draws: a drift that changes no conclusion
 _SMALLEST_SPREAD = 1e-9  # relative to the mean: draws that agree to the last digits
 _FARTHEST = 1e6
 
@@ -54,21 +55,22 @@ def judge(*, values: Sequence[float], held_out: Sequence[float], worse: int) -> 
 
 
 def steadiness(
-    *, values: Sequence[float], held_out: Sequence[float], worse: int, spreads: Sequence[float] = ()
+    *, values: Sequence[float], held_out: Sequence[float], worse: int, spread: float = 1.0
 ) -> Verdict:
     """Whether a metric stays where it is while something changes that is no matter of quality.
 
-    "steady": every value lies within 3 standard deviations of the held-out draws, each multiplied by its one of
-    `spreads` (1 where none are given), for a smaller sample scatters more; else "erratic". Raises ValueError as
-    `judge` does.
+    "steady": every value lies within 3 standard deviations of the held-out draws, or all of them together span at most
+    3 % of the mean of these; else "erratic". `spread` is the standard deviation of a value relative to that of a
+    draw, for a mean over several draws scatters less. Raises ValueError as `judge` does.
 
     >>> steadiness(values=[0.9, 1.0, 1.1], held_out=[0.9, 1.0, 1.1], worse=1).word
     'steady'
     """
-    factors = spreads or [1.0] * len(values)
-    scores = [z / factor for z, factor in zip(_deviations(values, held_out, worse), factors, strict=True)]
-    farthest = max(scores, key=abs)
-    return Verdict("steady" if abs(farthest) < NOTICED else "erratic", _tau(values, worse), farthest)
+    farthest = max(_deviations(values, held_out, worse), key=abs) / spread
+    span = max(values) - min(values)
+    is_negligible = span <= NEGLIGIBLE * abs(sum(held_out) / len(held_out))
+    word: Word = "steady" if abs(farthest) < NOTICED or is_negligible else "erratic"
+    return Verdict(word, _tau(values, worse), farthest)
 
 
 def _deviations(values: Sequence[float], held_out: Sequence[float], worse: int) -> list[float]:

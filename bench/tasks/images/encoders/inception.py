@@ -77,6 +77,11 @@ class InceptionEncoder:
             result = torch.from_numpy(features) @ last.weight.cpu().T
             return (result + last.bias.cpu() if with_bias else result).numpy()
 
+    def head(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Weights (1008, 2048) and bias of the last layer as the Inception Score takes it: without bias."""
+        weights = self.network.fc.weight.detach().cpu().numpy()
+        return weights, np.zeros(len(weights), dtype=np.float32)
+
 
 def inception_fid() -> InceptionEncoder:
     """As the FID was published: bilinear without antialiasing, as TensorFlow 1 resized."""

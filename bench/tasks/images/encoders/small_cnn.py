@@ -83,6 +83,11 @@ class SmallCnnEncoder:
             batch_size=batch_size,
         )
 
+    def head(self) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Weights (10, 128) and bias of the last layer, which turns features into logits."""
+        last = self._network.classifier
+        return last.weight.cpu().numpy(), last.bias.cpu().numpy()
+
 
 def fashion_cnn() -> SmallCnnEncoder:
     """The default encoder of `fashion`."""

@@ -1,0 +1,1 @@
+"""Task `images.audit`: metrics of image quality measured on images that are damaged in known ways."""

@@ -1,0 +1,212 @@
+"""Curves of an audit: how metrics move with k, with the number of images, and with the severity of a damage."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.leaderboard import exhibits, text
+from bench.leaderboard.figures import DataTable, Figure
+from bench.leaderboard.lines import Line
+from bench.leaderboard.task_view import DatasetView
+
+CURVES, HELD_OUT = "curves", "held_out"
+_COLOURS = tuple(f"--series-{i}" for i in (1, 2, 3, 4, 5))
+_DASHES = ("solid", "dash", "dot")
+Record = dict[str, Any]
+
+#: What must not matter: scenario -> (id, title, axis, what it shows, metrics).
+_INVARIANT = {
+    "k": (
+        "k-curves",
+        "Does k matter?",
+        "k, the number of neighbours",
+        "The same two sets of real images, seen with more and more neighbours. A metric that means something by itself "
+        "stays on the line at 1: ratios do, shares of balls do not.",
+        ("r2g_ratio", "g2r_ratio", "precision", "recall", "density", "coverage"),
+    ),
+    "sample_size": (
+        "n-curves",
+        "Does the number of images matter?",
+        "images, relative to the protocol",
+        "Real images against real images, fewer and more of them; values relative to the mean over held-out draws of "
+        "the protocol's number. Frechet distances fall with the number and can only be compared at the same one.",
+        ("r2g_ratio", "g2r_ratio", "fd", "precision", "recall", "coverage"),
+    ),
+}
+#: Damages whose curves are drawn: scenario -> (title, axis, metrics).
+_DAMAGE = {
+    "blur": ("Blur", "standard deviation, pixels", ("chamfer_dev", "fd", "precision", "recall", "g2r_ratio")),
+    "mean_image": ("Mean image", "share", ("chamfer_dev", "fd", "precision", "density", "g2r_ratio")),
+    "contraction": (
+        "Contraction",
+        "distances kept",
+        ("g2r_ratio", "r2g_ratio", "self_ratio", "chamfer_dev", "precision"),
+    ),
+    "class_drop": ("Classes dropped", "classes", ("r2g_ratio", "recall", "coverage", "precision", "fd")),
+    "memorised": (
+        "Training images",
+        "share",
+        ("memorisation_ratio", "authenticity", "copying_z", "fd", "chamfer_dev"),
+    ),
+    "real_outlier": (
+        "An outlier among real",
+        "distance from the centre",
+        ("g2r_ratio", "g2r_median", "chamfer_dev", "fd", "precision"),
+    ),
+}
+
+
+def curve_figures(dataset: DatasetView, line: Line, titles: Mapping[str, str]) -> list[Figure]:
+    """Sensitivity to what must not matter, then the damages, of a line's first repeat."""
+    found = [
+        record
+        for record in exhibits.records(dataset.jobs[line.key], CURVES)
+        if isinstance(record.get("scenario"), str) and _is_number(record.get("severity"))
+    ]
+    draws = [record for record in found if record["scenario"] == HELD_OUT]
+    if len(draws) < 2:
+        return []
+    figures = [_invariant(name, dataset, line, titles, found, draws) for name in _INVARIANT]
+    figures += [_damage(name, dataset, line, titles, found, draws) for name in _DAMAGE]
+    return [figure for figure in figures if figure is not None]
+
+
+def _invariant(
+    scenario: str,
+    dataset: DatasetView,
+    line: Line,
+    titles: Mapping[str, str],
+    found: Sequence[Record],
+    draws: Sequence[Record],
+) -> Figure | None:
+    name, title, axis, caption, metrics = _INVARIANT[scenario]
+    rows = [record for record in found if record["scenario"] == scenario]
+    means = {metric: _moments(draws, metric)[0] for metric in metrics}
+    curves = {
+        metric: [(r["severity"], r[metric] / means[metric]) for r in rows if _is_number(r.get(metric))]
+        for metric in metrics
+        if means[metric]
+    }
+    return _figure(
+        f"{name}-{dataset.slug}",
+        f"{title} {dataset.title}, {line.title}",
+        caption,
+        curves,
+        titles,
+        rows,
+        axes=(axis, "value, relative to held-out draws"),
+        log=True,
+    )
+
+
+def _damage(
+    scenario: str,
+    dataset: DatasetView,
+    line: Line,
+    titles: Mapping[str, str],
+    found: Sequence[Record],
+    draws: Sequence[Record],
+) -> Figure | None:
+    title, axis, metrics = _DAMAGE[scenario]
+    rows = [record for record in found if record["scenario"] == scenario]
+    curves = {}
+    for metric in metrics:
+        mean, spread = _moments(draws, metric)
+        if spread > 0:
+            points = [(n, r[metric]) for n, r in enumerate(rows) if _is_number(r.get(metric))]
+            curves[metric] = [(n, _compressed((value - mean) / spread)) for n, value in points]
+    return _figure(
+        f"curve-{scenario}-{dataset.slug}",
+        f"{title}: {dataset.title}, {line.title}",
+        "Distance from held-out draws in their standard deviations, up where the value is larger, compressed: 1 is 9, "
+        "2 is 99, -1 is -9. Between the dotted lines is chance.",
+        curves,
+        titles,
+        rows,
+        axes=(axis, "± log₁₀(1 + |z|)"),
+        ticks=[f"{row['severity']:g}" for row in rows],
+    )
+
+
+def _figure(
+    figure_id: str,
+    title: str,
+    caption: str,
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    titles: Mapping[str, str],
+    rows: Sequence[Record],
+    *,
+    axes: tuple[str, str],
+    log: bool = False,
+    ticks: Sequence[str] = (),
+) -> Figure | None:
+    shown = {metric: points for metric, points in curves.items() if points and metric in titles}
+    if not shown:
+        return None
+    levels = [row["severity"] for row in rows]
+    ends = (min(levels), max(levels)) if log else (0, len(rows) - 1)
+    bounds = (1.0,) if log else (_compressed(3.0), _compressed(-3.0))
+    traces: list[dict[str, Any]] = [_chance(ends, bound) for bound in bounds]
+    traces += [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": text.plotly(titles[metric]),
+            "x": [x for x, _ in points],
+            "y": [y for _, y in points],
+            "line": {"color": _COLOURS[i % 5], "dash": _DASHES[i // 5], "width": 2},
+        }
+        for i, (metric, points) in enumerate(shown.items())
+    ]
+    xaxis: dict[str, Any] = {"title": {"text": axes[0]}}
+    if log:
+        # The axis is logarithmic by its marks: the levels themselves stand below them.
+        xaxis |= {"type": "log", "tickvals": levels, "ticktext": [f"{level:g}" for level in levels]}
+    else:
+        xaxis |= {"tickvals": list(range(len(ticks))), "ticktext": list(ticks)}
+    table_rows = tuple(
+        (f"{row['severity']:g}", titles[metric], f"{row[metric]:.5g}")
+        for metric in shown
+        for row in rows
+        if _is_number(row.get(metric))
+    )
+    return Figure(
+        id=figure_id,
+        title=title,
+        caption=caption,
+        traces=traces,
+        layout={"xaxis": xaxis, "yaxis": {"title": {"text": axes[1]}}},
+        table=DataTable(head=("Severity", "Metric", "Value"), rows=table_rows),
+    )
+
+
+def _chance(ends: tuple[float, float], height: float) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "held-out images",
+        "showlegend": False,
+        "hoverinfo": "skip",
+        "x": list(ends),
+        "y": [height, height],
+        "line": {"color": "--soft", "dash": "dot", "width": 1},
+    }
+
+
+def _moments(draws: Sequence[Record], metric: str) -> tuple[float, float]:
+    """Mean and standard deviation over the draws; 0 and 0 where they are not all numbers."""
+    values = [float(draw[metric]) for draw in draws if _is_number(draw.get(metric))]
+    if len(values) < len(draws):
+        return 0.0, 0.0
+    mean = sum(values) / len(values)
+    return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _compressed(z: float) -> float:
+    return math.copysign(math.log10(1 + abs(z)), z)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
