@@ -62,7 +62,7 @@ MODELS: tuple[ModelInfo, ...] = (
             license="Apache-2.0",
             n_parameters=0,
             baseline=True,
-            tags=("baseline", "control", "oracle"),
+            tags=("baseline", "control"),
         )
         for damage, entry, title, summary, param, value in (
             (
