@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.catalog.sae_datasets import DATASETS
-from bench.catalog.sae_metrics import SYNTH, TOY
+from bench.catalog.sae_metrics import LM, SYNTH, TOY
 from bench.catalog.sae_models import MODELS
 from bench.spec import JSONScalar, SizePlan, TaskInfo
 
@@ -26,6 +26,35 @@ _WORLDS = (
 def _synth(train: int, budget: int, eval: int, bases: int, **more: JSONScalar) -> dict[str, JSONScalar]:
     """`train` rows to draw `budget` rows from, `eval` evaluation rows, `bases` base states for each concept."""
     return {"train": train, "budget": budget, "eval": eval, "bases": bases, **more}
+
+
+def _lm(
+    rows: int,
+    latents: int,
+    k: int,
+    budget: int,
+    ce_rows: int,
+    probes: int,
+    probe_train: int,
+    probe_test: int,
+    probe_tokens: int,
+    **more: JSONScalar,
+) -> dict[str, JSONScalar]:
+    """`rows` of 128 tokens for each of ten sources, every eighth for evaluation, `ce_rows` of these with activations
+    replaced; `probes` sets of texts.
+    """
+    return {
+        "rows": rows,
+        "latents": latents,
+        "k": k,
+        "budget": budget,
+        "ce_rows": ce_rows,
+        "probes": probes,
+        "probe_train": probe_train,
+        "probe_test": probe_test,
+        "probe_tokens": probe_tokens,
+        **more,
+    }
 
 
 TASKS: tuple[TaskInfo, ...] = (
@@ -72,6 +101,7 @@ TASKS: tuple[TaskInfo, ...] = (
                     core_datasets="pairs-80,pairs-03",
                     others_repeats=1,
                     sweep_repeats=1,
+                    sweep_datasets="pairs-95",
                     sparsities="0.5,2",
                 ),
             ),
@@ -89,5 +119,46 @@ TASKS: tuple[TaskInfo, ...] = (
         protocol_note="Concepts are switched, not correlated, so that concepts which occur together do not make a "
         "clean latent look polysemantic. Worlds, sizes and the definition of polysemanticity are ours. At size small "
         "references without the tag core run on one unit.",
+    ),
+    TaskInfo(
+        name="sae.lm",
+        title="Language models",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.sae.lm:LanguageModel",
+        sizes={
+            "small": SizePlan(
+                datasets=("minilm-l3",),
+                repeats=1,
+                settings=_lm(32, 1_024, 32, 51_200, 40, 4, 120, 80, 32, held_back="slow"),
+            ),
+            "full": SizePlan(
+                datasets=("smollm2-l9", "minilm-l3"),
+                repeats=1,
+                settings=_lm(
+                    160,
+                    2_304,
+                    32,
+                    1_024_000,
+                    64,
+                    8,
+                    300,
+                    200,
+                    64,
+                    sweep_repeats=1,
+                    sparsities="0.25,0.5,2",
+                    widths="2",
+                ),
+            ),
+        },
+        metrics=LM,
+        summary="Coders of activations of a real language model: what is explained, what the model keeps, what can be "
+        "read off a latent.",
+        protocol="own",
+        protocol_note="Models and texts come from pinned packages, nothing is downloaded. First tokens, separators and "
+        "activations above five times the median norm are left out everywhere and keep their original value when "
+        "activations are replaced. The random dictionary stands in the same table: probes alone do not tell it from a "
+        "trained coder.",
+        requires=("pandas", "pyarrow", "safetensors"),
     ),
 )

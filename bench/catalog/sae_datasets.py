@@ -83,4 +83,38 @@ WORLDS: tuple[DatasetInfo, ...] = (
     _toy("toy2-skew", 0.1, 0.05, 0.1, "99e092e7aa7e26f7a716132570c6b525e516325575aeaff0714af93277aed23c"),
 )
 
-DATASETS = WORLDS
+
+def _hook(name: str, title: str, summary: str, license: str, sha256: str) -> DatasetInfo:
+    return DatasetInfo(
+        name=name,
+        entry=f"{_LOADING}:{name.replace('-', '_')}",
+        locate=f"{_LOADING}:locate_{name.replace('-', '_')}",
+        title=title,
+        summary=summary,
+        license=license,
+        data="real",
+        sha256=sha256,
+        requires=("pandas", "pyarrow", "safetensors"),
+    )
+
+
+_TEXTS = "Texts of ten sources from the package sae-probes (mixed licences; read, never passed on)."
+
+HOOKS: tuple[DatasetInfo, ...] = (
+    _hook(
+        "minilm-l3",
+        "MiniLM, layer 3",
+        f"Outputs of layer 3 of all-MiniLM-L6-v2, 384 dimensions. {_TEXTS}",
+        "Apache-2.0 (model)",
+        "76888a0d6f8d3af232e95061924e68a20b5e399549e731b07dac88c9248f9f5c",
+    ),
+    _hook(
+        "smollm2-l9",
+        "SmolLM2-135M, block 9",
+        f"Residual stream of SmolLM2-135M-Instruct after 9 of 30 blocks, 576 dimensions. {_TEXTS}",
+        "Apache-2.0 (model)",
+        "bfe73029a43aa66e20bfec4d20bb1e2dc94056f6d2e9325500bad93bef3a9b21",
+    ),
+)
+
+DATASETS = (*WORLDS, *HOOKS)

@@ -106,11 +106,46 @@ TOY = (
     _metric("turn", "none", "Turn of the atom",
             "Largest angle between an atom and the concept next to it; 0 would be monosemantic.", unit="deg", hi=90.0),
     _metric("angle_error", "min", "Error of the angle", "|turn - closed form|.", unit="deg", hi=90.0),
-    _metric("l0", "min", "L0", "Expected number of active latents."),
+    _metric("l0", "min", "L0", "Expected number of latents above a thousandth of a concept's magnitude."),
     _metric("support_bits", "min", "Bits, which", "Bits of the support.", unit="bits"),
     _metric(
         "rate_tax", "none", "Rate tax",
         "L0 of the exact dictionary of the two concepts less that of the one with an atom for both; q in closed form.",
         lo=-2.0,
     ),
+)  # fmt: skip
+
+_PACH = "M. Pach et al. (2025), Sparse Autoencoders Learn Monosemantic Features in Vision-Language Models"
+_GURNEE = "W. Gurnee et al. (2023), Finding Neurons in a Haystack: Case Studies with Sparse Probing"
+
+LM = (
+    _metric(
+        "fvu", "min", "Unexplained variance",
+        "sum ||x - x_hat||^2 / sum ||x - mean||^2 over evaluation tokens, mean per dimension.", _GAO, primary=True,
+    ),
+    _metric(
+        "recovered_mean", "max", "Recovered",
+        "(loss with the mean put in - loss with the reconstruction) / (loss with the mean - loss). Loss: next-token "
+        "cross entropy; of a sentence encoder 1 - cosine with the original sentence vector.",
+        _GAO, lo=float("-inf"), hi=1.0,
+    ),
+    *QUALITY[4:7],
+    *QUALITY[1:2],
+    _metric("probe_k1", "max", "Probe, 1 latent", "Area under the ROC curve of a logistic regression on the latent "
+            "whose class means differ most, mean over sets of texts.", _GURNEE, hi=1.0),
+    _metric("probe_k16", "max", "Probe, 16 latents", "The same on 16 latents.", _GURNEE, hi=1.0),
+    _metric("probe_dense", "none", "Probe, dense", "The same on all dimensions of the mean activation: the same for "
+            "every coder.", _GURNEE, hi=1.0),
+    _metric("recovered_zero", "max", "Recovered, zero", "The same with 0 put in instead of the mean.", _GAO,
+            lo=float("-inf"), hi=1.0),
+    _metric("loss_added", "min", "Loss added", "Loss with the reconstruction - loss.", _GAO, lo=float("-inf")),
+    _metric("kl", "min", "KL", "Mean Kullback-Leibler divergence of next-token probabilities, in nats.", _GAO),
+    _metric("dead_frac", "min", "Dead latents", "Share of latents never active on evaluation tokens.", hi=1.0),
+    _metric("ms_self", "none", "Monosemanticity score", "A proxy whose order can be wrong, see sae.proxy_audit: mean "
+            "similarity of the inputs that activate a latent.", _PACH, lo=-1.0, hi=1.0),
+    _metric("top_entropy", "none", "Token entropy", "A proxy: entropy of the token at the 20 strongest activations of "
+            "a latent, one a row.", unit="bits"),
+    _metric("max_dec_cos", "none", "Nearest atom", "A proxy: largest |cosine| of an atom with another.", hi=1.0),
+    *QUALITY[2:4],
+    *QUALITY[7:],
 )  # fmt: skip

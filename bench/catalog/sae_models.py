@@ -6,6 +6,7 @@ from bench.spec import JSONScalar, ModelInfo
 
 _MODULE = "bench.models.sae"
 _SKLEARN = ("sklearn",)
+_KNOWN = ("sae.toy2", "sae.synth")  # tasks with true concepts
 _TRUTH = (
     "F. Mencattini, F. Montagna and F. Locatello (2026), The Rate-Distortion-Polysemanticity Tradeoff in SAEs"
 )
@@ -21,6 +22,7 @@ def _model(
     tags: tuple[str, ...] = (),
     requires: tuple[str, ...] = (),
     params: dict[str, JSONScalar] | None = None,
+    only_tasks: tuple[str, ...] = (),
 ) -> ModelInfo:
     return ModelInfo(
         name=name,
@@ -35,6 +37,7 @@ def _model(
         paper=paper,
         baseline="baseline" in tags,
         tags=("reference", *tags),
+        only_tasks=only_tasks,
     )
 
 
@@ -101,9 +104,9 @@ _TRAINED = (
         "tied-topk",
         "tied:Tied",
         "Tied atoms",
-        "Unit atoms that are the encoder as well, no bias; best of four starts.",
+        "Unit atoms that are the encoder as well, no bias; best of eight starts.",
         paper=_TRUTH,
-        params={"restarts": 4},
+        params={"restarts": 8},
         tags=("sae",),
     ),
     _model(
@@ -112,7 +115,7 @@ _TRAINED = (
         "Matching pursuit",
         "A learned dictionary with orthogonal matching pursuit as encoder.",
         paper="Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad (1993), Orthogonal Matching Pursuit",
-        tags=("dictionary",),
+        tags=("dictionary", "slow"),
     ),
     _model(
         "padl-dictionary",
@@ -120,7 +123,7 @@ _TRAINED = (
         "Penalised dictionary",
         "Dictionary learning under L1 and column norms by proximal gradient steps.",
         paper="J. Zhao et al. (2025), on dictionary learning that prunes its atoms",
-        tags=("dictionary",),
+        tags=("dictionary", "slow"),
     ),
 )
 
@@ -132,7 +135,7 @@ _CLASSIC = (
         "Atoms by online dictionary learning, codes by matching pursuit.",
         paper="J. Mairal, F. Bach, J. Ponce and G. Sapiro (2009), Online Dictionary Learning for Sparse Coding",
         requires=_SKLEARN,
-        tags=("dictionary",),
+        tags=("dictionary", "slow"),
     ),
     _model(
         "ica",
@@ -141,7 +144,7 @@ _CLASSIC = (
         "Independent components; the k strongest of each row.",
         paper="A. Hyvärinen and E. Oja (2000), Independent Component Analysis: Algorithms and Applications",
         requires=_SKLEARN,
-        tags=("classic",),
+        tags=("classic", "slow"),
     ),
     _model(
         "nmf-split",
@@ -150,7 +153,7 @@ _CLASSIC = (
         "Non-negative factors of [x+, x-], codes by matching pursuit.",
         paper="D. D. Lee and H. S. Seung (1999), Learning the parts of objects by non-negative matrix factorization",
         requires=_SKLEARN,
-        tags=("classic",),
+        tags=("classic", "slow"),
     ),
     _model(
         "kmeans",
@@ -235,6 +238,7 @@ _CONTROLS = (
         "True atoms",
         "Upper bound: the concepts of the world as atoms, the k largest inner products.",
         tags=("baseline", "core", "oracle", "deterministic"),
+        only_tasks=_KNOWN,
     ),
     _model(
         "oracle-codes",
@@ -242,6 +246,7 @@ _CONTROLS = (
         "True codes",
         "Upper bound: the concepts as atoms and their true values as codes.",
         tags=("baseline", "oracle", "deterministic"),
+        only_tasks=_KNOWN,
     ),
     _model(
         "frozen-truth",
@@ -250,6 +255,7 @@ _CONTROLS = (
         "What a monosemantic coder reaches; the distance to it is what monosemanticity costs.",
         paper=_TRUTH,
         tags=("baseline", "core", "oracle"),
+        only_tasks=_KNOWN,
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Labelled texts from the package sae-probes. They are read where they lie and never copied into results."""
+"""Labelled texts from the package sae-probes. They are read where they lie; results quote a few words."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class OmpDictionary(LinearCoder):
 
     signed: ClassVar[bool] = True
 
-    def __init__(self, *, rate: float = 3e-3, batch: int = 256) -> None:
+    def __init__(self, *, rate: float = 5e-3, batch: int = 512) -> None:
         super().__init__()
         self._rate, self._batch, self._k = rate, batch, 1
 

@@ -15,8 +15,8 @@ from bench.adapters.sae import Activations, TrainBudget
 from bench.models.sae._linear import LinearCoder
 from bench.models.sae._training import initial
 
-MOST_ROWS = 4_096
-_ROUNDS, _INFERENCE, _GAIN = 150, 60, 0.05
+MOST_ROWS = 2_048
+_ROUNDS, _INFERENCE, _GAIN = 120, 50, 0.05
 
 
 class PenalisedDictionary(LinearCoder):

@@ -31,7 +31,7 @@ def test_cards_and_worlds_belong_together() -> None:
         world = resolve(card.entry)()
         assert world.name == name
         assert world.sha256() == card.sha256
-    with pytest.raises(AttributeError, match="there is no world"):
+    with pytest.raises(AttributeError, match="there is no world or hook"):
         _ = loading.nowhere
 
 
