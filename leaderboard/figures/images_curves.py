@@ -16,23 +16,30 @@ _COLOURS = tuple(f"--series-{i}" for i in (1, 2, 3, 4, 5))
 _DASHES = ("solid", "dash", "dot")
 Record = dict[str, Any]
 
-#: What must not matter: scenario -> (id, title, axis, what it shows, metrics).
+#: What must not matter: id -> (scenario, title, axis, what it shows, metrics).
 _INVARIANT = {
-    "k": (
-        "k-curves",
+    "k-curves": (
+        "k",
         "Does k matter?",
         "k, the number of neighbours",
         "The same two sets of real images, seen with more and more neighbours. A metric that means something by itself "
         "stays on the line at 1: ratios do, shares of balls do not.",
         ("r2g_ratio", "g2r_ratio", "precision", "recall", "density", "coverage"),
     ),
-    "sample_size": (
-        "n-curves",
+    "n-curves": (
+        "sample_size",
         "Does the number of images matter?",
         "images, relative to the protocol",
-        "Real images against real images, fewer and more of them; values relative to the mean over held-out draws of "
-        "the protocol's number. Frechet distances fall with the number and can only be compared at the same one.",
-        ("r2g_ratio", "g2r_ratio", "fd", "precision", "recall", "coverage"),
+        "The same real images against the same real images, in many small sets or few large ones; means over the sets, "
+        "relative to held-out draws. What is left is the effect of the number alone.",
+        ("r2g_ratio", "g2r_ratio", "precision", "recall", "density", "coverage"),
+    ),
+    "n-distances": (
+        "sample_size",
+        "Distances and the number of images:",
+        "images, relative to the protocol",
+        "As before. A distance that falls with the number of images can only be compared at the same number.",
+        ("chamfer_dev", "fd", "sw2", "rbf_mmd"),
     ),
 }
 #: Damages whose curves are drawn: scenario -> (title, axis, metrics).
@@ -74,14 +81,14 @@ def curve_figures(dataset: DatasetView, line: Line, titles: Mapping[str, str]) -
 
 
 def _invariant(
-    scenario: str,
+    name: str,
     dataset: DatasetView,
     line: Line,
     titles: Mapping[str, str],
     found: Sequence[Record],
     draws: Sequence[Record],
 ) -> Figure | None:
-    name, title, axis, caption, metrics = _INVARIANT[scenario]
+    scenario, title, axis, caption, metrics = _INVARIANT[name]
     rows = [record for record in found if record["scenario"] == scenario]
     means = {metric: _moments(draws, metric)[0] for metric in metrics}
     curves = {

@@ -16,6 +16,7 @@ STEPS = "steps"  # name of the exhibit
 _NFE = re.compile(r"nfe=(\d{1,6})\Z")
 _COLOURS = tuple(f"--series-{i}" for i in (1, 2, 3, 4, 5))
 _DASHES = ("solid", "dash", "dot")
+_LOGARITHMIC = ("chamfer_dev", "fd")
 _DRAWN = {
     "chamfer_dev": "Lower is better; the dotted line is where held-out real images lie.",
     "r2g_ratio": "1 is as near as another real image; above, parts of the real images are not reached.",
@@ -73,7 +74,7 @@ def _curves(dataset: DatasetView, metric: MetricInfo, note: str) -> Figure | Non
                 "tickvals": numbers,
                 "ticktext": [str(nfe) for nfe in numbers],
             },
-            "yaxis": {"title": {"text": label}, "type": "log" if metric.name == "fd" else "linear"},
+            "yaxis": {"title": {"text": label}, "type": "log" if metric.name in _LOGARITHMIC else "linear"},
         },
         table=DataTable(head=("Model", "Evaluations", "Mean", "95 % interval"), rows=tuple(rows)),
     )

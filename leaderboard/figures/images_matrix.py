@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from bench.leaderboard.figures.drawing import Drawing, label_width
 
-CELL, ROW, HEAD, GAP = 30.0, 22.0, 150.0, 10.0
+CELL, ROW, HEAD, GAP = 30.0, 22.0, 168.0, 10.0
 _SYMBOLS = {"tracks": "↗", "steady": "=", "blind": "○", "fooled": "↘", "erratic": "∼"}
 _LEGEND = (
     ("v-right", "↗", "follows the damage, as it should"),

@@ -1,4 +1,4 @@
-"""What the finished family must show on real images (V2 to V7 and V10 to V12 of its plan), at reduced size."""
+"""What the finished family must show on real images (V2 to V12 of its plan), at reduced size."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from bench.datasets import packaged
-from bench.datasets.images import ImageDataset, fashion
+from bench.datasets.images import ImageDataset, damage, digits, fashion
 from bench.metrics.images import (
     Chamfer,
     authenticity,
     chamfer,
+    density_coverage,
     frechet_distance,
     memorisation_ratio,
     precision_recall,
@@ -22,7 +23,7 @@ from bench.models.images import flow
 from bench.tasks.images.encoders import efflite, load_encoder
 
 Make = Callable[..., Any]
-N, N_EFFLITE = 1_500, 800
+N, N_EFFLITE, N_DROP = 1_500, 800, 900
 
 
 @pytest.fixture(scope="module")
@@ -166,3 +167,38 @@ def test_v12_chamfer_is_fooled_by_contraction_and_says_so(
     assert result.g2r_ratio < 1.0
     assert result.self_ratio < 0.97
     assert "contraction" in result.flags
+
+
+@pytest.fixture(scope="module")
+def dropping(clothes: ImageDataset) -> list[np.ndarray]:
+    """Features of 900 images each with the first 1, 3, 5, 7 and 9 classes missing."""
+    images = np.concatenate([clothes.hold.images, clothes.fit.images[:5_000]])
+    labels = np.concatenate([clothes.hold.labels, clothes.fit.labels[:5_000]])
+    found = features(images)
+    return [found[labels >= dropped][:N_DROP] for dropped in (1, 3, 5, 7, 9)]
+
+
+def test_v8_dropped_classes_are_seen_as_lost_coverage_only(
+    real: np.ndarray, held_out: np.ndarray, dropping: list[np.ndarray]
+) -> None:
+    x = real[:N_DROP]
+    reached = [ratios(x, sample).r2g_ratio for sample in dropping]
+    covered = [density_coverage(real=x, generated=sample, k=5).coverage for sample in dropping]
+    assert reached == sorted(reached)
+    assert reached[-1] > 2.0
+    assert covered == sorted(covered, reverse=True)
+    floor = precision(x, held_out[:N_DROP])
+    assert all(precision(x, sample) == pytest.approx(floor, abs=0.03) for sample in dropping[:4])
+
+
+def test_v9_invented_images_are_seen_as_lost_fidelity_only(real: np.ndarray, held_out: np.ndarray) -> None:
+    strangers = features(damage.resized(digits.load().ref.images, (1, 28, 28)))
+    mixed = [
+        np.concatenate([strangers[: round(share * 1_400)], held_out[round(share * 1_400) : 1_400]])
+        for share in (0.02, 0.05, 0.1, 0.2, 0.4)
+    ]
+    found = [ratios(real[:1_400], sample).g2r_ratio for sample in mixed]
+    assert found == sorted(found)
+    assert found[-1] > 1.2
+    floor = recall(real[:1_400], held_out[:1_400])
+    assert all(recall(real[:1_400], sample) == pytest.approx(floor, abs=0.02) for sample in mixed)
