@@ -43,7 +43,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("jak2_lck", "adrb1_adrb2"),
                 repeats=1,
-                settings=_settings(6, "quick", 20, **_SMALL),
+                settings=_settings(4, "quick", 20, **_SMALL),
             ),
             "full": SizePlan(
                 datasets=STUDIES, repeats=3, settings=_settings(24, "standard", 64, oracle_calls=480)
@@ -55,7 +55,7 @@ TASKS: tuple[TaskInfo, ...] = (
         protocol="own",
         protocol_note=_NOTE
         + "At size small one conformer of a molecule is docked (two of one with flexible rings), "
-        "20 of the 64 reference drugs are used, and models with the tag heavy run on the first case.",
+        "20 of the 64 reference drugs are used (10 for the panel), and models with the tag heavy run on the first case.",
         requires=_REQUIRES,
         resources=_RESOURCES,
     ),
@@ -70,7 +70,7 @@ TASKS: tuple[TaskInfo, ...] = (
                 datasets=("panel_f10",), repeats=1, settings=_settings(1, "smoke", 10, off=2, **_TINY)
             ),
             "small": SizePlan(
-                datasets=("panel_f10",), repeats=1, settings=_settings(2, "quick", 20, **_SMALL)
+                datasets=("panel_f10",), repeats=1, settings=_settings(2, "quick", 10, **_SMALL)
             ),
             "full": SizePlan(
                 datasets=PANELS,

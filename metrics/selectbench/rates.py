@@ -89,8 +89,8 @@ def standing(
     """Compare windows (n,) with those of their matched reference molecules.
 
     `matched` (n, k) are indices into `reference_windows` (L,), -1 for none. Molecules and reference molecules
-    without a window are left out. Intervals: percentile bootstrap over molecules, none with one molecule.
-    Raises `ValueError` if nothing is left.
+    without a window are left out. Intervals: percentile bootstrap over molecules and over reference
+    molecules, as both are samples; none with one molecule. Raises `ValueError` if nothing is left.
     """
     w, reference = np.asarray(windows, dtype=np.float64), np.asarray(reference_windows, dtype=np.float64)
     table = np.where(matched >= 0, reference[matched], np.nan)
@@ -98,21 +98,30 @@ def standing(
     w, table = w[good], table[good]
     if len(w) == 0:
         raise ValueError("no molecule has a window and matched reference molecules")
-    wins = _wins(w, table)
-    gain, auc = float(np.median(w) - np.nanmedian(table)), float(wins.mean())
-    picks = np.random.default_rng(seed).integers(0, len(w), (resamples, len(w)))
-    gains = np.median(w[picks], axis=1) - np.nanmedian(table[picks].reshape(resamples, -1), axis=1)
+    known = np.isfinite(table)
+    gain, auc = _compare(w, table, known.astype(np.int64))
+    rng = np.random.default_rng(seed)
+    samples = np.full((resamples, 2), np.nan)
+    for sample in samples:
+        drugs = np.bincount(rng.integers(0, len(reference), len(reference)), minlength=len(reference))
+        rows = rng.integers(0, len(w), len(w))
+        weights = np.where(known, drugs[matched[good]], 0)[rows]
+        if weights.any():
+            sample[:] = _compare(w[rows], table[rows], weights)
+    samples = samples[np.isfinite(samples).all(axis=1)]
     return Standing(
-        gain=_bootstrapped(gain, gains, len(w)), auc=_bootstrapped(auc, wins[picks].mean(axis=1), len(w))
+        gain=_bootstrapped(gain, samples[:, 0], len(w)), auc=_bootstrapped(auc, samples[:, 1], len(w))
     )
 
 
-def _wins(windows: Floats, table: Floats) -> Floats:
-    """Share of each molecule's matched windows that are lower, ties counting half."""
-    known = np.isfinite(table)
-    lower = ((table < windows[:, None]) & known).sum(axis=1)
-    ties = ((table == windows[:, None]) & known).sum(axis=1)
-    return (lower + 0.5 * ties) / known.sum(axis=1)  # type: ignore[no-any-return]
+def _compare(windows: Floats, table: Floats, weights: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """(difference of medians, probability of a higher window), each matched drug counted `weights` times."""
+    gain = np.median(windows) - np.median(np.repeat(table.ravel(), weights.ravel()))
+    higher = (table < windows[:, None]) + 0.5 * (table == windows[:, None])
+    total = weights.sum(axis=1)
+    matched = total > 0  # a molecule may have lost all its drugs in a resample
+    wins = (higher * weights).sum(axis=1)[matched] / total[matched]
+    return float(gain), float(wins.mean())
 
 
 def median(values: npt.ArrayLike, *, resamples: int = 1_000, seed: int = 0) -> Estimate:
@@ -158,4 +167,5 @@ def combined(estimates: Sequence[Estimate]) -> Estimate:
     samples = [e.resampled for e in estimates if e.resampled is not None]
     if len(samples) < len(estimates):
         return Estimate(value=value, low=None, high=None, n=n, method="")
-    return _bootstrapped(value, np.mean(samples, axis=0), n)
+    shortest = min(map(len, samples))
+    return _bootstrapped(value, np.mean([s[:shortest] for s in samples], axis=0), n)

@@ -91,6 +91,27 @@ def test_random_drugs_stand_where_random_drugs_do_and_an_offset_does_not_matter(
     assert better.gain.low > 0.5
 
 
+def test_intervals_cover_no_gain_when_there_is_none() -> None:
+    """Molecules from the very distribution of the reference drugs: nearly all intervals contain 0 and one half."""
+    covered = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        heavy, sizes = rng.integers(12, 40, 64), rng.integers(12, 40, 40)
+        found = standing(
+            windows=rng.normal(0.8, 1.1, 40),
+            reference_windows=rng.normal(0.8, 1.1, 64),
+            matched=nearest_in_size(heavy_atoms=sizes, reference_heavy_atoms=heavy),
+            resamples=200,
+            seed=seed,
+        )
+        assert found.gain.low is not None
+        assert found.gain.high is not None
+        assert found.auc.low is not None
+        assert found.auc.high is not None
+        covered += found.gain.low <= 0 <= found.gain.high and found.auc.low <= 0.5 <= found.auc.high
+    assert covered >= 0.85 * 60
+
+
 def test_matching_prefers_the_same_size_and_never_itself() -> None:
     found = nearest_in_size(heavy_atoms=[20], reference_heavy_atoms=[30, 20, 21, 19], k=2)
     assert found.tolist() == [[1, 2]]
