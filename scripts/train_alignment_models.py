@@ -35,7 +35,7 @@ WEIGHTS = Path(__file__).parents[1] / "bench" / "models" / "alignment" / "weight
 
 def plan(lam: float, seed: int) -> TrainPlan:
     """The plan of the shipped models: the same for every lambda and seed."""
-    return TrainPlan(lam=lam, objective="dsm", iterations=1_000, rate=2e-3, seed=seed)
+    return TrainPlan(lam=lam, objective="dsm", iterations=700, rate=2e-3, relative=True, seed=seed)
 
 
 def main() -> None:

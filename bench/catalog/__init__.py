@@ -4,6 +4,7 @@ To add a task, model or dataset, write its file and add one entry to its family'
 """
 
 FAMILIES = (
+    "bench.catalog.alignment",
     "bench.catalog.images",
     "bench.catalog.sae",
     "bench.catalog.selftest",

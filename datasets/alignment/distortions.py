@@ -85,7 +85,8 @@ def load() -> DistortionPairs:
 
 def _patches() -> Float:
     """Float64 (60, 80, 80, 3): patches with enough detail and no extreme brightness, in random order."""
-    rng, found = np.random.default_rng(SEED), []
+    rng = np.random.default_rng(SEED)
+    found: list[Float] = []
     photographs = [_photograph(*item) for item in PHOTOGRAPHS.items()]
     size = EDGE + 2 * _MARGIN
     while len(found) < PATCHES:

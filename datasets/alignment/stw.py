@@ -95,7 +95,7 @@ def load() -> ShapeTextureWorld:
 def filtered(white: Float, family: int) -> Float:
     """Texture of unit variance of class `family`, made of white noise float64 (32, 32)."""
     made: Float = np.fft.ifft2(np.fft.fft2(white) * _FILTERS[family]).real
-    return made / made.std()
+    return np.asarray(made / made.std())
 
 
 def _filter(family: int) -> Float:

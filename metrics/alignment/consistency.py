@@ -47,7 +47,7 @@ def error_consistency(*, correct: npt.ArrayLike) -> Consistency:
 
 
 def consistency_with(*, model: npt.ArrayLike, people: npt.ArrayLike) -> Consistency:
-    """`model` (images,) or (runs, images) against all rows of `people` (observers, images): arrays (runs, observers)."""
+    """`model` (images,) or (runs, images) against each of `people` (observers, images); arrays (runs, observers)."""
     a, b = np.atleast_2d(np.asarray(model, dtype=np.float64)), np.asarray(people, dtype=np.float64)
     if a.shape[1] != b.shape[1] or a.shape[1] == 0:
         raise ValueError(f"expected the same images, got {a.shape} and {b.shape}")
@@ -75,7 +75,7 @@ class Block:
 
 def blocks(
     *,
-    keys: Sequence[npt.NDArray[np.object_]],
+    keys: Sequence[npt.ArrayLike],
     observer: npt.ArrayLike,
     image: npt.ArrayLike,
     correct: npt.ArrayLike,
@@ -136,16 +136,26 @@ def _common(
 
 
 def _codes(values: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Numbers of the sorted names; columns that pandas has coded already are not coded again."""
     import pandas as pd
 
-    codes, names = pd.factorize(np.asarray(values, dtype=object), sort=True)
+    if isinstance(values, pd.Series) and isinstance(values.dtype, pd.CategoricalDtype):
+        known = [str(name) for name in values.cat.categories]
+        order = sorted(range(len(known)), key=known.__getitem__)
+        place = np.append(np.argsort(order), -1)  # -1, no value, stays -1
+        codes, names = place[values.cat.codes.to_numpy()], [known[i] for i in order]
+    else:
+        column = values if isinstance(values, pd.Series) else np.asarray(values, dtype=object)
+        codes, found = pd.factorize(column, sort=True)
+        names = [str(name) for name in found]
     if (codes < 0).any():
         raise HumanDataError(f"{int((codes < 0).sum())} trials have no observer, image or condition")
-    return codes, [str(name) for name in names]
+    return codes, names
 
 
-def _coded(keys: Sequence[npt.NDArray[np.object_]]) -> tuple[npt.NDArray[np.int64], list[tuple[str, ...]]]:
-    total, parts = np.zeros(len(keys[0]), dtype=np.int64), []
+def _coded(keys: Sequence[npt.ArrayLike]) -> tuple[npt.NDArray[np.int64], list[tuple[str, ...]]]:
+    total: npt.NDArray[np.int64] = np.zeros(1, dtype=np.int64)
+    parts = []
     for key in keys:
         codes, names = _codes(key)
         total = total * len(names) + codes

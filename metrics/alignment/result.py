@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ class Score:
     n_used: int = 0
     n_dropped: int = 0
     reason: str = ""
+    drawn: Float | None = field(default=None, repr=False, compare=False)  # the bootstrap replicates
 
 
 def undefined(reason: str, *, n_dropped: int = 0) -> Score:
@@ -83,6 +84,7 @@ def function_of_means(
         high=max(float(high), value),
         n_used=len(columns),
         n_dropped=n_dropped,
+        drawn=drawn,
     )
 
 

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from bench.metrics.alignment.result import Float, HumanDataError, Score, function_of_means, undefined
+from bench.metrics.alignment.result import (
+    Float,
+    HumanDataError,
+    Score,
+    function_of_means,
+    resampled_means,
+    undefined,
+)
 
 CATEGORIES = (
     "airplane", "bear", "bicycle", "bird", "boat", "bottle", "car", "cat",
@@ -74,18 +81,20 @@ def accuracy_difference(
     empty = np.flatnonzero(np.bincount(which, minlength=len(people)) == 0)
     if len(empty):
         return undefined(f"condition {int(empty[0])} has no image")
-    member = np.zeros((len(right), len(people)))
-    member[np.arange(len(right)), which] = 1.0
     same = classes == human_classes
     target = people if same else above_chance(people, human_classes)
 
-    def difference(means: Float) -> Float:
-        hits, share = means[..., : len(people)], means[..., len(people) :]
-        accuracy = hits / share
+    def difference(accuracy: Float) -> Float:
         found = accuracy if same else above_chance(accuracy, classes)
         return np.asarray(((found - target) ** 2).mean(axis=-1))
 
-    return function_of_means(np.concatenate([member * right[:, None], member], axis=1), difference)
+    table = [right[which == c] for c in range(len(people))]
+    if len({len(column) for column in table}) == 1:  # the same images under every condition belong together
+        return function_of_means(np.stack(table, axis=1), difference)
+    drawn = difference(np.concatenate([resampled_means(column[:, None]) for column in table], axis=1))
+    value = float(difference(np.array([column.mean() for column in table])))
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return Score(value=value, low=min(low, value), high=max(high, value), n_used=len(right), drawn=drawn)
 
 
 def curve_area(*, model: npt.ArrayLike, human: npt.ArrayLike) -> float:

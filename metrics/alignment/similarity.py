@@ -80,7 +80,8 @@ def cosine_distance(*, x: npt.ArrayLike, y: npt.ArrayLike) -> Float:
     A row without length is at distance 1 from everything but an equal row.
     """
     a, b = (np.asarray(v, dtype=np.float64) for v in (x, y))
-    _finite(a, "features"), _finite(b, "features")
+    for array in (a, b):
+        _finite(array, "features")
     lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
     products = (a * b).sum(axis=1)
     cosine = np.divide(products, lengths, out=np.zeros(len(a)), where=lengths > 0)
@@ -93,7 +94,8 @@ def standardised_distance(*, x: npt.ArrayLike, y: npt.ArrayLike, references: npt
     Features that are constant over the references are left out.
     """
     a, b, r = (np.asarray(v, dtype=np.float64) for v in (x, y, references))
-    _finite(a, "features"), _finite(b, "features"), _finite(r, "features")
+    for array in (a, b, r):
+        _finite(array, "features")
     spread = r.std(axis=0)
     kept = spread > 0
     return np.asarray(np.linalg.norm((a[:, kept] - b[:, kept]) / spread[kept], axis=1))

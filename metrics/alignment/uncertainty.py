@@ -55,7 +55,7 @@ def distributions(counts: npt.ArrayLike) -> Float:
 def entropies(p: Float) -> Float:
     """Entropy of each row in nats, (n,)."""
     logs = np.log(p, out=np.zeros_like(p), where=p > 0)
-    return np.maximum(-(p * logs).sum(axis=1), 0.0)
+    return np.asarray(np.maximum(-(p * logs).sum(axis=1), 0.0))
 
 
 def clipped(q: npt.ArrayLike) -> Float:

@@ -71,6 +71,7 @@ ARROWS = {
     "datasets": ("bench.datasets", "bench.errors"),
     "bench/adapters": (
         "bench.adapters", "bench.spec", "bench.errors", "bench.artifacts", "bench.datasets.tabular.schema",
+        "bench.datasets.packaged",  # weights that several families share
     ),
     "bench/models": (
         "bench.models", "bench.adapters", "bench.spec", "bench.errors", "bench.datasets.tabular.schema",

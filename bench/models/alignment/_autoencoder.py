@@ -41,13 +41,13 @@ def train_autoencoder(encoder: nn.Module, x: Tensor, *, iterations: int, rate: f
     decoder = Decoder()
     optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=rate)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=rate, total_steps=iterations)
-    errors = []
+    errors: list[float] = []
     for _ in range(iterations):
         clean = x[torch.randint(len(x), (64,), generator=generator)]
         noisy = clean + NOISE * torch.randn(clean.shape, generator=generator)
         loss = (decoder(encoder(noisy)) - clean).square().mean()
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         schedule.step()
         errors.append(loss.item())

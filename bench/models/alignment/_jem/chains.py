@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from bench.models.alignment._jem.objectives import energies
+from bench.models.alignment._jem.objectives import Reference, energies
 
 LOW, HIGH = -1.2, 1.2  # the data range [-1, 1], padded by 10 %
 
@@ -37,16 +37,21 @@ class Chains:
         self._labels = torch.arange(sampler.buffer) % classes if classes else None
         self.clamped = 0.0  # share of pixels at the border of the range after the last draw
 
-    def draw(self, network: nn.Module, n: int, *, steps: int) -> tuple[Tensor, Tensor | None]:
+    def draw(
+        self, network: nn.Module, n: int, *, steps: int, reference: Reference | None = None
+    ) -> tuple[Tensor, Tensor | None]:
         """Move `n` chains by `steps` and return them, detached, with their classes if they have any."""
         rows = torch.randperm(len(self._x), generator=self._generator)[:n]
         x = self._x[rows]
         anew = torch.rand(n, generator=self._generator) < self.sampler.restart
         x[anew] = self._fresh(int(anew.sum()), x.shape[1:])
         labels = None if self._labels is None else self._labels[rows]
-        x = langevin(
-            lambda z: energies(network(z), labels), x, self.sampler, steps=steps, generator=self._generator
-        )
+
+        def energy(z: Tensor) -> Tensor:
+            own = energies(network(z), labels)
+            return own if reference is None else own + reference.energy(z)
+
+        x = langevin(energy, x, self.sampler, steps=steps, generator=self._generator)
         self._x[rows] = x
         self.clamped = float(((x <= LOW) | (x >= HIGH)).float().mean())
         return x, labels

@@ -14,7 +14,15 @@ from torch import Tensor, nn
 
 from bench.errors import BenchError
 from bench.models.alignment._jem.chains import Chains, Sampler
-from bench.models.alignment._jem.objectives import OBJECTIVES, Objective, contrastive, denoising, energies
+from bench.models.alignment._jem.objectives import (
+    OBJECTIVES,
+    Objective,
+    Reference,
+    contrastive,
+    denoising,
+    energies,
+    reference_of,
+)
 
 MAX_ENERGY = 1e4
 MAX_RESTARTS = 3
@@ -37,7 +45,8 @@ class TrainPlan:
     rate: float = 2e-3  # top of the one-cycle schedule
     sampler: Sampler = field(default_factory=Sampler)
     jitter: float = 0.03  # standard deviation added to data in the contrastive objectives
-    scales: tuple[float, float] = (0.05, 1.0)  # of noise in the denoising objective
+    scales: tuple[float, float] = (0.2, 0.4)  # of noise in the denoising objective
+    relative: bool = False  # the energy is relative to a Gaussian (see `Reference`)
     every: int = 200  # iterations between checkpoints
     seed: int = 0
 
@@ -119,6 +128,7 @@ class _Loop:
         self._batches = torch.Generator().manual_seed(plan.seed)
         self._noise = torch.Generator().manual_seed(plan.seed + 1)
         self._order = torch.empty(0, dtype=torch.int64)
+        self._reference: Reference | None = reference_of(x, scales=plan.scales) if plan.relative else None
         self.iteration = 0
         self.steps = plan.sampler.steps
         self._slow = 1.0
@@ -165,14 +175,16 @@ class _Loop:
         if self.plan.lam == 0:
             return total, largest
         if self._chains is None:
-            term = denoising(self.network, x, scales=self.plan.scales, generator=self._noise)
+            term = denoising(
+                self.network, x, scales=self.plan.scales, generator=self._noise, reference=self._reference
+            )
         else:
             term, energy = self._contrast(x, y, self._chains)
             largest = max(largest, energy)
         return total + self.plan.lam * term, largest
 
     def _contrast(self, x: Tensor, y: Tensor, chains: Chains) -> tuple[Tensor, float]:
-        samples, labels = chains.draw(self.network, len(x), steps=self.steps)
+        samples, labels = chains.draw(self.network, len(x), steps=self.steps, reference=self._reference)
         jittered = x + self.plan.jitter * torch.randn(x.shape, generator=self._noise)
         data = energies(self.network(jittered), None if labels is None else y)
         model = energies(self.network(samples), labels)
