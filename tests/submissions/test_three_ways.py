@@ -85,7 +85,7 @@ def test_titles_and_limits_change_no_result_but_files_and_commands_do(
 
 def test_the_exported_input_says_what_the_command_is_given(three_ways: Workspace) -> None:
     unit = json.loads((three_ways.folder / "inputs/tiny/images.fidelity/digits/0/unit.json").read_text())
-    command = ("units", "--suite", "images", "--size", "tiny", "--json")
+    command = ("units", "--task", "images.fidelity", "--size", "tiny", "--json")
     listed = json.loads(run_bench(*command, cwd=three_ways.folder).stdout)
     [row] = listed
     assert (unit["task"], unit["dataset"], unit["n"]) == ("images.fidelity", "digits", 100)

@@ -11,7 +11,6 @@ import numpy as np
 from torch import Tensor
 
 from bench.metrics.images import (
-    Chamfer,
     NeighborMetrics,
     frechet_distance,
     kernel_distance,
@@ -19,11 +18,11 @@ from bench.metrics.images import (
 )
 from bench.spec import Measure
 from bench.tasks.images import spread
+from bench.tasks.images.deviation import bounded_deviation
 
 BALL: Literal["closed"] = "closed"
 CHAMFER_K, BALL_K = 1, 5
 SECOND_CHAMFER_K, SECOND_BALL_K = 5, 3
-SMALLEST_RATIO = 1e-3  # of chamfer_dev, which would be infinite for equal images
 DEGENERATE = "degenerate-reference: all reference features are equal, so there is no distance to compare with"
 
 Key = tuple[str, str]  # facet ("" for the task's own value), metric
@@ -75,7 +74,7 @@ def _neighbor_values(found: NeighborMetrics) -> dict[Key, float]:
     values: dict[Key, float] = {}
     for facet, k in (("", CHAMFER_K), (f"k={SECOND_CHAMFER_K}", SECOND_CHAMFER_K)):
         result = found.chamfer[k]
-        values[facet, "chamfer_dev"] = _deviation(result)
+        values[facet, "chamfer_dev"] = bounded_deviation(result)
         values[facet, "r2g_ratio"] = result.r2g_ratio
         values[facet, "g2r_ratio"] = result.g2r_ratio
         values[facet, "self_ratio"] = result.self_ratio
@@ -88,14 +87,6 @@ def _neighbor_values(found: NeighborMetrics) -> dict[Key, float]:
         values[facet, "density"] = found.density_coverage[k].density
         values[facet, "coverage"] = found.density_coverage[k].coverage
     return values
-
-
-def _deviation(result: Chamfer) -> float:
-    """`deviation`, with ratios below 0.001 counted as 0.001: collapse is ranked last, not left out."""
-    ratios = (result.r2g_ratio, result.g2r_ratio, result.self_ratio)
-    if any(map(math.isnan, ratios)):
-        return math.nan
-    return sum(abs(math.log(max(ratio, SMALLEST_RATIO))) for ratio in ratios)
 
 
 def _moment_values(real: Tensor, generated: Tensor, fd: float) -> dict[Key, float]:

@@ -241,7 +241,7 @@ _TABLE: dict[str, tuple[str, tuple[Aspect, ...], tuple[float, ...], Build]] = {
         (0.1, 0.25, 0.5, 0.75, 1.0),
         _mixed(lambda material, count: material.sets["train"][:count]),
     ),
-    SAMPLE_SIZE: ("Number of images", (), (0.25, 0.5, 1.0, 2.5, float(DRAWS)), _untouched),
+    SAMPLE_SIZE: ("Number of images", (), (0.5, 1.0, 2.5, float(DRAWS)), _untouched),
     "k": ("k", (), K_LEVELS, _untouched),
     "real_outlier": ("An outlier among real", (), (1.0, 10.0, 30.0), _outlier(0)),
     "generated_outlier": ("An outlier among generated", (), (1.0, 10.0, 30.0), _outlier(1)),
