@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -197,11 +198,17 @@ def _facet_metrics(info: TaskInfo, jobs: Sequence[JobRecord]) -> dict[str, list[
             seen[facet].update(values)
     ordered = sorted(info.metrics, key=lambda m: not m.primary)
     found = {HEADLINE: ordered}
-    for facet in sorted(seen.keys() - {HEADLINE}):
+    for facet in sorted(seen.keys() - {HEADLINE}, key=_by_numbers):
         metrics = [m for m in ordered if m.name in seen[facet]]
         if metrics:
             found[facet] = metrics
     return found
+
+
+def _by_numbers(facet: str) -> list[tuple[int, int, str]]:
+    """A key by which k=10 comes after k=5; texts before numbers where they differ."""
+    parts = re.findall(r"\d{1,9}|\D+", facet)
+    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in parts]
 
 
 def _facet(

@@ -73,3 +73,15 @@ def test_they_have_their_own_page(store: Path, registry: Registry, tmp_path: Pat
     index = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert "only models tagged nfe" in index
     assert "specialist" not in index.split('<ul class="tasks">')[0].split('data-family="images"')[1]
+
+
+def test_facets_come_in_the_order_of_their_numbers(registry: Registry, tmp_path: Path) -> None:
+    made = fabricate.FakeStore(tmp_path / "store")
+    facets = {f"nfe={nfe}": {"chamfer_dev": 1.0} for nfe in (64, 2, 16, 1)}
+    made.add(
+        task=TASK, model="specialist", dataset="digits", values={"chamfer_dev": 1.0},
+        facets={**facets, "encoder=pixels": {"chamfer_dev": 1.0}},
+    )  # fmt: skip
+    edition = build_edition("small", read([made.write()], registry), registry)
+    shown = next(task for task in edition.tasks if task.info.name == TASK).datasets[0].facets
+    assert [f.facet for f in shown] == ["", "encoder=pixels", "nfe=1", "nfe=2", "nfe=16", "nfe=64"]

@@ -33,6 +33,7 @@ from bench.tasks.images.contract import check_images
 from bench.tasks.images.deviation import bounded_deviation
 from bench.tasks.images.encoders import FeatureEncoder, load_encoder
 from bench.tasks.images.encoding import encode_cached
+from bench.tasks.images.novelty import COPYING_BELOW
 from bench.tasks.images.protocol import ImageUnit, image_unit
 from bench.tasks.images.scores import BALL_K, CHAMFER_K, DEGENERATE
 from bench.tasks.images.sheets import write_sheet
@@ -118,6 +119,7 @@ class FewSteps(Task):
         return TaskOutput(
             metrics={**facets[f"nfe={FEW}"], "straightness": _straightness(artifact, plan)},
             facets=facets,
+            flags=_flags(facets[f"nfe={max(images)}"]["memorisation_ratio"]),
             exhibits=(Exhibit(name="steps", kind="image", file="steps.png", caption=caption),),
             notes={
                 "encoder": encoder.name,
@@ -129,6 +131,12 @@ class FewSteps(Task):
                 "k_balls": BALL_K,
             },
         )
+
+
+def _flags(memorisation: Measure) -> tuple[str, ...]:
+    """The badge that images.fidelity gives, here for the largest number of evaluations."""
+    is_copying = memorisation.value is not None and memorisation.value < COPYING_BELOW
+    return ("copying",) if is_copying else ()
 
 
 def evaluations(unit: Unit) -> tuple[int, ...]:

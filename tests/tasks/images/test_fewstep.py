@@ -91,6 +91,7 @@ def test_exact_flow_passes_the_classical_metrics_and_is_caught(exact: TaskOutput
     assert value(exact, "authenticity", last) <= 0.01
     assert value(exact, "memorisation_ratio", last) < 0.1
     assert value(held, "authenticity", last) > 0.3
+    assert (exact.flags, held.flags) == (("copying",), ())
 
 
 def test_one_step_of_the_exact_flow_is_the_mean_image(exact: TaskOutput) -> None:
