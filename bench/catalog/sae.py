@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from bench.catalog.sae_datasets import DATASETS
-from bench.catalog.sae_metrics import LM, SYNTH, TOY
-from bench.catalog.sae_models import MODELS
+from bench.catalog.sae_metrics import AUDIT, LM, SYNTH, TOY
+from bench.catalog.sae_models import MODELS as CODERS
+from bench.catalog.sae_proxies import PROXIES
 from bench.spec import JSONScalar, SizePlan, TaskInfo
 
 __all__ = ["DATASETS", "MODELS", "TASKS"]
+
+MODELS = (*CODERS, *PROXIES)
 
 _WORLDS = (
     "indep",
@@ -160,5 +163,43 @@ TASKS: tuple[TaskInfo, ...] = (
         "activations are replaced. The random dictionary stands in the same table: probes alone do not tell it from a "
         "trained coder.",
         requires=("pandas", "pyarrow", "safetensors"),
+    ),
+    TaskInfo(
+        name="sae.proxy_audit",
+        title="Can proxies be believed?",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.sae.audit.task:ProxyAudit",
+        sizes={
+            "tiny": SizePlan(
+                datasets=("pairs-03",),
+                repeats=1,
+                settings={
+                    "worlds": "pairs-03,pairs-95",
+                    "rows": 600,
+                    "reseeds": 1,
+                    "trained": "topk-a,topk-narrow,l1",
+                },
+            ),
+            "small": SizePlan(
+                datasets=("pairs-03",),
+                repeats=1,
+                settings={"worlds": "pairs-03,pairs-80,pairs-95", "rows": 4_000, "reseeds": 3},
+            ),
+            "full": SizePlan(
+                datasets=("pairs-03",),
+                repeats=3,
+                settings={"worlds": "pairs-03,pairs-80,pairs-95", "rows": 20_000, "reseeds": 3},
+            ),
+        },
+        metrics=AUDIT,
+        summary="Proxies of polysemanticity are the contestants: do they order coders as the truth does, and what "
+        "moves "
+        "them that should not?",
+        protocol="own",
+        protocol_note="18 coders of six kinds, trained once in three worlds of pairs, and six controls for each "
+        "world. The "
+        "eight conditions are ours. A proxy that fails some may still be useful where these do not matter.",
+        only_tags=("proxy",),
     ),
 )

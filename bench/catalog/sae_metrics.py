@@ -149,3 +149,47 @@ LM = (
     *QUALITY[2:4],
     *QUALITY[7:],
 )  # fmt: skip
+
+_CONDITIONS = {
+    "c1": ("Extremes", "The true concepts are at or below every trained coder, random atoms above them all."),
+    "c2": (
+        "Invariance",
+        "Order and scale of latents, dead latents, order of rows and rotation do not matter.",
+    ),
+    "c3": (
+        "Merging",
+        "A merged latent is above its parts; an atom that turns towards another rises all the way.",
+    ),
+    "c4": ("Duplicates", "Splitting latents into equal halves does not make a coder look better."),
+    "c5": (
+        "No confounding",
+        "The true concepts look alike however often concepts occur together (10 % of the range).",
+    ),
+    "c6": ("Sensitivity", "Trained coders rise with co-occurrence, as they do in truth."),
+    "c7": (
+        "Monotone",
+        "A coder better in bits and in distortion does not look less polysemantic (in 9 of 10 pairs).",
+    ),
+    "c8": (
+        "Reliability",
+        "Other evaluation rows move it by less than a third of the gap between neighbouring coders.",
+    ),
+}
+_AGREEMENT = "Spearman's rank correlation with polysemanticity by intervention"
+
+AUDIT = (
+    _metric("trained", "max", "Agreement, trained", f"{_AGREEMENT}, over trained coders of all worlds.", lo=-1.0,
+            hi=1.0, primary=True),
+    _metric("passed", "max", "Conditions met", "Share of the conditions that can be judged.", hi=1.0),
+    _metric("everyone", "max", "Agreement, all", f"{_AGREEMENT}, over trained coders and controls.", lo=-1.0, hi=1.0),
+    _metric("latents", "max", "Agreement, latents",
+            f"{_AGREEMENT}, over the latents of trained coders in the world with most co-occurrence.", lo=-1.0, hi=1.0),
+    _metric("trained_kendall", "max", "Kendall, trained", "Kendall's tau-b in the place of Spearman's.", lo=-1.0,
+            hi=1.0),
+    *(
+        _metric(name, "max", title, definition, hi=1.0)
+        for name, (title, definition) in _CONDITIONS.items()
+    ),
+    _metric("fooled", "min", "Fooled by", "Of three controls (rows as atoms, permuted decoder, shuffled encoder) those "
+            "that look less polysemantic than a trained coder.", hi=3.0),
+)  # fmt: skip

@@ -25,7 +25,7 @@ from bench.leaderboard.exhibits import Picture
 from bench.leaderboard.past import Version
 from bench.leaderboard.task_view import TaskView
 
-FAMILIES = ("images", "tabular")
+FAMILIES = ("alignment", "images", "sae", "tabular")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,9 +45,7 @@ def gradients(
     order, starts, rows = by_latent(indices, m)
     return {
         "enc": _product(starts, rows, d_values.reshape(-1)[order], centred),
-        "b_enc": torch.zeros(m, device=values.device).index_add_(
-            0, indices.reshape(-1), d_values.reshape(-1)
-        ),
+        "b_enc": values.new_zeros(m).index_add_(0, indices.reshape(-1), d_values.reshape(-1)),
         "dec": _product(starts, rows, values.reshape(-1)[order], residual),
         "b_dec": residual.sum(dim=0)
         - torch.nn.functional.embedding_bag(

@@ -51,7 +51,7 @@ def add_auxiliary(
     scale = AUX_WEIGHT * min(1.0, len(dead) / wanted)
     sub = {"dec": weights["dec"][dead], "b_dec": torch.zeros_like(weights["b_dec"])}
     values, places = _sparse.top(pre[:, dead], min(wanted, len(dead)))
-    codes = torch.zeros(len(pre), len(dead), device=pre.device).scatter_(1, places, values)
+    codes = values.new_zeros(len(pre), len(dead)).scatter_(1, places, values)
     error = -residual  # x - x_hat
     push = (2 * scale / len(pre)) * (codes @ sub["dec"] - error)
     d_codes = (push @ sub["dec"].T) * (codes > 0)

@@ -20,6 +20,7 @@ from bench.tasks.sae.contract import check_decoder, check_rowwise, encode_rows
 from bench.tasks.sae.points import Point
 
 Array = npt.NDArray[np.float32]
+MOST_LATENTS = 1 << 20  # of a coder that was trained elsewhere, which has the width it has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +93,8 @@ def _at(
     )
     if isinstance(adapter, TruthCoder) and adapter.wants_factors:
         return _known(adapter, point, inputs, work)
-    codes = encode_rows(adapter, inputs, most_latents=point.n_latents)
+    most = MOST_LATENTS if adapter.bound_to else point.n_latents
+    codes = encode_rows(adapter, inputs, most_latents=most)
     check_rowwise(adapter, inputs, codes)
     linear = check_decoder(adapter, inputs)
     encoder = adapter.encoder()

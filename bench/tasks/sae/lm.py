@@ -16,7 +16,7 @@ from bench.spec import Artifact, Context, Exhibit, JSONScalar, Task, TaskOutput,
 from bench.tasks.sae import artifact as files
 from bench.tasks.sae import exporting
 from bench.tasks.sae.affordable import require_affordable
-from bench.tasks.sae.coding import collect
+from bench.tasks.sae.coding import MOST_LATENTS, collect
 from bench.tasks.sae.latents import latent_cards
 from bench.tasks.sae.lm_unit import LmUnit, lm_unit
 from bench.tasks.sae.probes import probe_measures
@@ -85,7 +85,7 @@ def _read(artifact: Artifact, number: int, plan: LmUnit) -> files.Coded:
         number,
         rows=len(plan.rows) + sum(len(p.hidden) for p in plan.probes),
         dim=plan.hook.dim,
-        most_latents=plan.points[number].n_latents,
+        most_latents=MOST_LATENTS,
         decoded=len(plan.rows),
     )
 
