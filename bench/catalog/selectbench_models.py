@@ -118,6 +118,17 @@ MODELS: tuple[ModelInfo, ...] = (
         paper="J. Degen et al. (2008), On the art of compiling and using drug-like chemical fragment spaces, "
         "ChemMedChem 3, 1503",
     ),
+    _model(
+        "char_rnn",
+        "char_rnn:CharRNN",
+        "Character RNN",
+        "A GRU that writes SMILES, trained on approved drugs; what it writes is handed in as it comes.",
+        "blind",
+        "deep",
+        "heavy",
+        paper="M. Segler et al. (2018), Generating focused molecule libraries, ACS Cent. Sci. 4, 120",
+        requires=("rdkit", "torch", "safetensors"),
+    ),
     *_pair("best_of_n", "best_of_n:BestOfN", "Best of n drugs", "The best of a pool of random drugs"),
     *_pair(
         "graph_ga",
