@@ -185,11 +185,11 @@ MODELS: tuple[ModelInfo, ...] = (
         "ctgan",
         "ctgan:CTGAN",
         "CTGAN",
-        "Conditional Wasserstein GAN with mode-specific normalisation and packs of ten rows; 250 steps at size "
-        "small, 4,000 at full.",
+        "Conditional Wasserstein GAN with mode-specific normalisation and packed rows; 350 steps at size small, "
+        "4,000 at full.",
         requires=_SKLEARN,
         paper=_XU,
-        tags=("gan", "deep", "experimental", "heavy"),
+        tags=("gan", "deep", "heavy"),
     ),
     _model(
         "tvae",

@@ -64,7 +64,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("scm_mix12", "bn_rand20", "scm_lingam10"),
                 repeats=2,
-                settings=_settings(500, oracle_rows=20_000, heavy_datasets="scm_mix12", heavy_repeats=2),
+                settings=_settings(400, oracle_rows=20_000, heavy_datasets="scm_mix12", heavy_repeats=2),
             ),
             "full": SizePlan(
                 datasets=(*_TRUE, *_EMBEDDED), repeats=10, settings=_settings(5_000, oracle_rows=200_000)
@@ -88,7 +88,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("k401ksubs", "breast_cancer"),
                 repeats=2,
-                settings=_settings(500, heavy_datasets="k401ksubs", heavy_repeats=2),
+                settings=_settings(500, heavy_datasets="k401ksubs", heavy_repeats=1),
             ),
             "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
         },
@@ -110,7 +110,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("affairs", "diabetes"),
                 repeats=2,
-                settings=_settings(500, heavy_datasets="affairs", heavy_repeats=2),
+                settings=_settings(500, heavy_datasets="affairs", heavy_repeats=1),
             ),
             "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
         },

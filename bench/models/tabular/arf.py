@@ -15,7 +15,7 @@ from bench.models.tabular._table import Codes, Numbers, Table
 from bench.spec import Context
 
 _TREES = {"tiny": 5, "small": 20, "full": 50}
-_ROUNDS = {"tiny": 2, "small": 6, "full": 10}
+_ROUNDS = {"tiny": 2, "small": 4, "full": 10}
 
 
 class AdversarialForest(TabularGenerator):

@@ -29,7 +29,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(times=3, fits=30, rows=2_000, copies=1, iterations=5, cells=20_000),
-    "small": _Plan(times=8, fits=120, rows=10_000, copies=4, iterations=20, cells=150_000),
+    "small": _Plan(times=8, fits=120, rows=10_000, copies=4, iterations=20, cells=150_000, leaves=15),
     "full": _Plan(times=20, fits=1_000, rows=200_000, copies=20, iterations=100, cells=10_000_000),
 }
 _FEWEST_TIMES = 4

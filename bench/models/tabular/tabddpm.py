@@ -32,7 +32,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, times=10),
-    "small": _Plan(steps=800, width=128, times=25),
+    "small": _Plan(steps=800, width=96, times=25),
     "full": _Plan(steps=20_000, width=512, times=200, blocks=3, batch=1_024, rate=1e-3, epochs=1_000),
 }
 _ROWS = 4_096  # denoised at once
