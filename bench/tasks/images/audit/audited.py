@@ -76,7 +76,10 @@ CLASSES = frozenset({"inception_score", "class_tv"})  # need the encoder's class
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measuring:
-    """What metrics need beside a pair of sets. `head`: weights (classes, d) and bias of the encoder's classifier."""
+    """What metrics need beside a pair of sets, and the device of all of it.
+
+    `head`: weights (classes, d) and bias of the encoder's classifier.
+    """
 
     train: Tensor
     unseen: Tensor  # real samples that are neither reference, nor generated, nor training samples
@@ -93,7 +96,7 @@ class Measuring:
 
     def values(self, real: Features, generated: Features) -> Values:
         """Every metric of `names` on one pair; nan where it is not defined on it."""
-        x, y = torch.from_numpy(real), torch.from_numpy(generated)
+        x, y = self._moved(real, generated)
         found = {**_neighbors(x, y, k_distance=1, k_balls=5), **self._moments(x, y), **self._novelty(y)}
         if self.head is not None:
             found |= self._classes(x, y)
@@ -101,8 +104,12 @@ class Measuring:
 
     def at_k(self, real: Features, generated: Features, k: int) -> Values:
         """Those that depend on a number of neighbours, all with `k`."""
-        values = _neighbors(torch.from_numpy(real), torch.from_numpy(generated), k_distance=k, k_balls=k)
+        values = _neighbors(*self._moved(real, generated), k_distance=k, k_balls=k)
         return {name: values[name] for name, audited in AUDITED.items() if audited.has_k}
+
+    def _moved(self, real: Features, generated: Features) -> tuple[Tensor, Tensor]:
+        device = self.train.device
+        return torch.from_numpy(real).to(device), torch.from_numpy(generated).to(device)
 
     def _moments(self, x: Tensor, y: Tensor) -> Values:
         found = {
@@ -136,7 +143,7 @@ class Measuring:
     def _classes(self, x: Tensor, y: Tensor) -> Values:
         assert self.head is not None
         weights, bias = self.head
-        logits = [(part @ weights.T + bias).numpy() for part in (x, y)]
+        logits = [(part @ weights.T + bias).cpu().numpy() for part in (x, y)]
         labels = [part.argmax(axis=1) for part in logits]
         return {
             "inception_score": metrics.inception_score(logits=logits[1]).score,

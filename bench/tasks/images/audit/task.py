@@ -83,8 +83,11 @@ class ImageMetricAudit(Task):
         features, head = _read(artifact, sizes(plan))
         material = Material(plan=plan, sets=features)
         slow = bool(unit.setting("slow"))
-        train, unseen = (torch.from_numpy(part) for part in (features["train"], material.draw(DRAWS - 1)[0]))
-        measuring = Measuring(train=train, unseen=unseen, head=head, slow=slow)
+        train, unseen = (
+            torch.from_numpy(part).to(ctx.device) for part in (features["train"], material.draw(DRAWS - 1)[0])
+        )
+        moved = None if head is None else (head[0].to(ctx.device), head[1].to(ctx.device))
+        measuring = Measuring(train=train, unseen=unseen, head=moved, slow=slow)
         found = examine(material, measuring, ctx.progress)
         exhibits = tables(found, ctx.exhibit_dir)
         if unit.repeat == 0:
