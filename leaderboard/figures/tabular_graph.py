@@ -15,9 +15,10 @@ from bench.leaderboard.figures.drawing import Drawing, label_width, shorten
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView
 
-NAME, HEIGHT, LAYER, GAP, TOP = 16, 22.0, 74.0, 12.0, 46.0
+NAME, HEIGHT, LAYER, GAP, TOP = 16, 22.0, 74.0, 12.0, 58.0
 PER_ROW = 8  # nodes; wider layers take several rows
-MOST_NODES, MOST_EDGES, MOST_FALSE = 80, 500, 40
+MOST_NODES, MOST_EDGES, MOST_FALSE = 80, 500, 15
+BEND = 60.0  # pixels, of a curve at most; it rises half as far
 Pair = tuple[str, str]
 Place = tuple[float, float]
 Records = Sequence[Mapping[str, Any]]
@@ -135,7 +136,7 @@ def _arc(start: Place, end: Place) -> str:
     """A curve that passes beside the straight edges."""
     (x1, y1), (x2, y2) = start, end
     dx, dy = x2 - x1, y2 - y1
-    bend = 0.18 if abs(dy) > 1 else 0.3
+    bend = min(0.3, BEND / max(1.0, math.hypot(dx, dy)))
     x, y = (x1 + x2) / 2 - bend * dy, (y1 + y2) / 2 + bend * dx
     return f"M{x1:.1f} {y1:.1f}Q{x:.1f} {y:.1f} {x2:.1f} {y2:.1f}"
 
