@@ -96,6 +96,7 @@ def test_fidelity_stands_against_privacy_where_both_tasks_have_the_data(tmp_path
     assert figure.table is not None
     assert [row[0] for row in figure.table.rows] == ["Sequential CART", "Independent columns"]
     assert (figure.traces[0]["x"], figure.traces[0]["y"]) == ([0.5], [0.25])
+    assert figure.layout["xaxis"]["range"] == [-0.05, 1.08]
     assert tabular.across([faithful]) == []
 
 
