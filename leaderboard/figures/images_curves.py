@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.leaderboard import exhibits, text
@@ -133,7 +133,6 @@ def _damage(
         titles,
         rows,
         axes=(axis, "± log₁₀(1 + |z|)"),
-        ticks=[f"{row['severity']:g}" for row in rows],
     )
 
 
@@ -147,46 +146,54 @@ def _figure(
     *,
     axes: tuple[str, str],
     log: bool = False,
-    ticks: Sequence[str] = (),
 ) -> Figure | None:
+    """Curves over the severities of `rows`: at their values on a logarithmic axis, or one beside the other."""
     shown = {metric: points for metric, points in curves.items() if points and metric in titles}
     if not shown:
         return None
     levels = [row["severity"] for row in rows]
-    ends = (min(levels), max(levels)) if log else (0, len(rows) - 1)
+    places = levels if log else list(range(len(rows)))
     bounds = (1.0,) if log else (_compressed(3.0), _compressed(-3.0))
-    traces: list[dict[str, Any]] = [_chance(ends, bound) for bound in bounds]
-    traces += [
-        {
+    xaxis: dict[str, Any] = {
+        "title": {"text": axes[0]},
+        "tickvals": places,
+        "ticktext": [f"{level:g}" for level in levels],
+    }
+    return Figure(
+        id=figure_id,
+        title=title,
+        caption=caption,
+        traces=[*(_chance((min(places), max(places)), bound) for bound in bounds), *_traces(shown, titles)],
+        layout={
+            "xaxis": {**xaxis, "type": "log"} if log else xaxis,
+            "yaxis": {"title": {"text": axes[1]}},
+        },
+        table=_table(shown, titles, rows),
+    )
+
+
+def _traces(
+    shown: Mapping[str, Sequence[tuple[float, float]]], titles: Mapping[str, str]
+) -> Iterable[dict[str, Any]]:
+    for i, (metric, points) in enumerate(shown.items()):
+        yield {
             "type": "scatter",
             "mode": "lines+markers",
             "name": text.plotly(titles[metric]),
             "x": [x for x, _ in points],
             "y": [y for _, y in points],
-            "line": {"color": _COLOURS[i % 5], "dash": _DASHES[i // 5], "width": 2},
+            "line": {"color": _COLOURS[i % 5], "dash": _DASHES[i // 5 % 3], "width": 2},
         }
-        for i, (metric, points) in enumerate(shown.items())
-    ]
-    xaxis: dict[str, Any] = {"title": {"text": axes[0]}}
-    if log:
-        # The axis is logarithmic by its marks: the levels themselves stand below them.
-        xaxis |= {"type": "log", "tickvals": levels, "ticktext": [f"{level:g}" for level in levels]}
-    else:
-        xaxis |= {"tickvals": list(range(len(ticks))), "ticktext": list(ticks)}
-    table_rows = tuple(
+
+
+def _table(metrics: Iterable[str], titles: Mapping[str, str], rows: Sequence[Record]) -> DataTable:
+    found = (
         (f"{row['severity']:g}", titles[metric], f"{row[metric]:.5g}")
-        for metric in shown
+        for metric in metrics
         for row in rows
         if _is_number(row.get(metric))
     )
-    return Figure(
-        id=figure_id,
-        title=title,
-        caption=caption,
-        traces=traces,
-        layout={"xaxis": xaxis, "yaxis": {"title": {"text": axes[1]}}},
-        table=DataTable(head=("Severity", "Metric", "Value"), rows=table_rows),
-    )
+    return DataTable(head=("Severity", "Metric", "Value"), rows=tuple(found))
 
 
 def _chance(ends: tuple[float, float], height: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.leaderboard import exhibits, text
@@ -15,7 +15,8 @@ from bench.spec import MetricInfo
 STEPS = "steps"  # name of the exhibit
 _NFE = re.compile(r"nfe=(\d{1,6})\Z")
 _COLOURS = tuple(f"--series-{i}" for i in (1, 2, 3, 4, 5))
-_DASHES = ("solid", "dash", "dot")
+_DASHES = ("solid", "dash")
+Point = tuple[int, float, float, float]  # evaluations, mean, low, high
 _LOGARITHMIC = ("chamfer_dev", "fd")
 _DRAWN = {
     "chamfer_dev": "Lower is better; the dotted line is where held-out real images lie.",
@@ -45,28 +46,19 @@ def evaluations(dataset: DatasetView) -> list[int]:
 def _curves(dataset: DatasetView, metric: MetricInfo, note: str) -> Figure | None:
     numbers = evaluations(dataset)
     lines = [row.line for row in dataset.headline.everyone if row.line.limit is None]
-    traces: list[dict[str, Any]] = []
-    rows: list[tuple[str, ...]] = []
-    drawn = 0
-    for line in lines:
-        points = _points(dataset, line, metric.name, numbers)
-        if not points:
-            continue
-        flat = line.role == "bound"
-        traces.append(_trace(line, points, "--soft" if flat else _COLOURS[drawn % 5], _dash(drawn, flat)))
-        drawn += not flat
-        rows += [
-            (line.title, str(nfe), f"{mean:.4g}", f"{low:.4g} to {high:.4g}" if low != high else "not given")
-            for nfe, mean, low, high in points
-        ]
-    if not drawn:
+    found = {line: points for line in lines if (points := _points(dataset, line, metric.name, numbers))}
+    contenders = [line for line in found if line.role != "bound"]
+    if not contenders:
         return None
     label = metric.title or metric.name
     return Figure(
         id=f"nfe-{text.slug(metric.name)}-{dataset.slug}",
         title=f"{label} by evaluations, {dataset.title}",
         caption=f"{note} Whiskers: 95 % over repeats, each with its own training, noise and reference images.",
-        traces=traces,
+        traces=[
+            _trace(line, points, contenders.index(line) if line in contenders else None)
+            for line, points in found.items()
+        ],
         layout={
             "xaxis": {
                 "type": "log",
@@ -74,16 +66,28 @@ def _curves(dataset: DatasetView, metric: MetricInfo, note: str) -> Figure | Non
                 "tickvals": numbers,
                 "ticktext": [str(nfe) for nfe in numbers],
             },
-            "yaxis": {"title": {"text": label}, "type": "log" if metric.name in _LOGARITHMIC else "linear"},
+            "yaxis": {
+                "title": {"text": label},
+                "type": "log" if metric.name in _LOGARITHMIC else "linear",
+            },
         },
-        table=DataTable(head=("Model", "Evaluations", "Mean", "95 % interval"), rows=tuple(rows)),
+        table=_table(found),
     )
 
 
-def _points(
-    dataset: DatasetView, line: Line, metric: str, numbers: Sequence[int]
-) -> list[tuple[int, float, float, float]]:
-    """(evaluations, mean, low, high) wherever there is a value; without an interval its ends are the mean."""
+def _table(found: Mapping[Line, Sequence[Point]]) -> DataTable:
+    return DataTable(
+        head=("Model", "Evaluations", "Mean", "95 % interval"),
+        rows=tuple(
+            (line.title, str(nfe), f"{mean:.4g}", f"{low:.4g} to {high:.4g}" if low != high else "not given")
+            for line, points in found.items()
+            for nfe, mean, low, high in points
+        ),
+    )
+
+
+def _points(dataset: DatasetView, line: Line, metric: str, numbers: Sequence[int]) -> list[Point]:
+    """A point wherever there is a value; without an interval its ends are the mean."""
     found = []
     for nfe in numbers:
         estimate = dataset.estimate(line, metric, f"nfe={nfe}")
@@ -94,16 +98,11 @@ def _points(
     return found
 
 
-def _dash(drawn: int, flat: bool) -> str:
-    return "dot" if flat else _DASHES[drawn // 5 % 3]
-
-
-def _trace(
-    line: Line, points: Sequence[tuple[int, float, float, float]], colour: str, dash: str
-) -> dict[str, Any]:
+def _trace(line: Line, points: Sequence[Point], place: int | None) -> dict[str, Any]:
+    """`place` chooses colour and dashes; an upper bound has none and is a dotted line without marks."""
     return {
         "type": "scatter",
-        "mode": "lines+markers" if dash != "dot" else "lines",
+        "mode": "lines" if place is None else "lines+markers",
         "name": text.plotly(line.title),
         "x": [nfe for nfe, _, _, _ in points],
         "y": [mean for _, mean, _, _ in points],
@@ -115,7 +114,9 @@ def _trace(
             "thickness": 1.2,
             "width": 3,
         },
-        "line": {"color": colour, "dash": dash, "width": 2},
+        "line": {"color": "--soft", "dash": "dot", "width": 2}
+        if place is None
+        else {"color": _COLOURS[place % 5], "dash": _DASHES[place // 5 % 2], "width": 2},
     }
 
 
