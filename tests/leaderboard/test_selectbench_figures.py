@@ -29,7 +29,7 @@ SCORES = [
     {"on": "JAK2", "molecule": 2, "target": "LCK", "score": None},
 ]
 REFERENCE = [{"on": "JAK2", "heavy_atoms": 20 + i, "score": -7.0, "window": 0.1 * i} for i in range(4)]
-ORACLE = [
+ORACLE: list[dict[str, Any]] = [
     {
         "ligand": HOSTILE, "on": "JAK2", "off": "LCK", "prefers": "LCK", "delta_log": -3.0, "score_on": -9.0,
         "score_off": -8.0, "counts": True, "right": False, "source": "x", "badge": "red",
@@ -54,7 +54,8 @@ SHOWN: dict[str, Any] = {
 
 def registry() -> Registry:
     found = builtin()
-    for info in (*catalog.DATASETS, *catalog.TASKS, *catalog.MODELS):
+    infos: list[Any] = [*catalog.DATASETS, *catalog.TASKS, *catalog.MODELS]
+    for info in infos:
         if info.name not in (*found.tasks, *found.models, *found.datasets):
             found.add(Registered(info=info, origin="test", source=Source(entry=info.entry)))
     return found
