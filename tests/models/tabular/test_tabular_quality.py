@@ -119,22 +119,19 @@ def test_order_on_adult(adult: tuple[pd.DataFrame, TableSchema]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "rows", "correlation"), [("tvae", 1_000, 0.35), ("tabddpm", 500, 0.6), ("latent_diff", 500, 0.6)]
+    ("name", "steps", "correlation"),
+    [("tvae", 500, 0.35), ("tabddpm", 250, 0.6), ("latent_diff", 250, 0.6), ("ctgan", 350, 0.3)],
 )
-def test_networks_learn_dependence(name: str, rows: int, correlation: float) -> None:
-    frame = correlated(rows)
+def test_networks_learn_dependence(name: str, steps: int, correlation: float) -> None:
+    frame = correlated(500)
     model = make(name, size="small")
-    budget = replace(BUDGET, max_steps=max(300, rows - 200))
+    budget = replace(BUDGET, max_steps=steps)
     model.fit(frame, TableSchema.infer(frame), seed=0, device="cpu", budget=budget)
     made = model.sample(1_000, seed=1)
     assert made["x"].corr(made["y"]) > correlation
-    assert stats.ks_2samp(made["x"], frame["x"]).statistic < 0.15
+    assert stats.ks_2samp(made["x"], frame["x"]).statistic < 0.2
     gap = made.groupby("g")["x"].mean()
-    assert gap["up"] - gap["down"] > 1.0
-
-
-def test_ctgan_runs_its_conditions() -> None:
-    model = fitted("ctgan", correlated(500), size="tiny")
+    assert gap["up"] - gap["down"] > 0.8
     assert model.n_parameters() > 1_000
     assert not model.diverged
 
