@@ -26,6 +26,12 @@ _WORLDS = (
 )
 
 
+_SWITCHED = (
+    "Concepts are switched, not correlated, so that concepts which occur together do not make a clean latent look "
+    "polysemantic. Worlds, sizes and the definition of polysemanticity are ours."
+)
+
+
 def _synth(train: int, budget: int, eval: int, bases: int, **more: JSONScalar) -> dict[str, JSONScalar]:
     """`train` rows to draw `budget` rows from, `eval` evaluation rows, `bases` base states for each concept."""
     return {"train": train, "budget": budget, "eval": eval, "bases": bases, **more}
@@ -94,19 +100,9 @@ TASKS: tuple[TaskInfo, ...] = (
         sizes={
             "tiny": SizePlan(datasets=("pairs-tiny",), repeats=1, settings=_synth(4_000, 20_000, 1_000, 32)),
             "small": SizePlan(
-                datasets=("pairs-95", "pairs-80", "pairs-03"),
-                repeats=3,
-                settings=_synth(
-                    60_000,
-                    384_000,
-                    10_000,
-                    64,
-                    core_datasets="pairs-80,pairs-03",
-                    others_repeats=1,
-                    sweep_repeats=1,
-                    sweep_datasets="pairs-95",
-                    sparsities="0.5,2",
-                ),
+                datasets=("pairs-95",),
+                repeats=2,
+                settings=_synth(60_000, 384_000, 10_000, 64, sweep_repeats=1, sparsities="0.5"),
             ),
             "full": SizePlan(
                 datasets=_WORLDS,
@@ -119,9 +115,33 @@ TASKS: tuple[TaskInfo, ...] = (
         metrics=SYNTH,
         summary="Worlds whose concepts are known: every concept is switched on and off to see which latents it moves.",
         protocol="own",
-        protocol_note="Concepts are switched, not correlated, so that concepts which occur together do not make a "
-        "clean latent look polysemantic. Worlds, sizes and the definition of polysemanticity are ours. At size small "
-        "references without the tag core run on one unit.",
+        protocol_note=_SWITCHED,
+    ),
+    TaskInfo(
+        name="sae.cooccurrence",
+        title="What co-occurrence does",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.sae.synth:Synth",
+        sizes={
+            "small": SizePlan(
+                datasets=("pairs-03", "pairs-80", "pairs-95"),
+                repeats=3,
+                settings=_synth(60_000, 384_000, 10_000, 64),
+            ),
+            "full": SizePlan(
+                datasets=("pairs-03", "pairs-25", "pairs-50", "pairs-80", "pairs-95"),
+                repeats=5,
+                settings=_synth(250_000, 1_280_000, 20_000, 256),
+            ),
+        },
+        metrics=SYNTH,
+        summary="The same coders in worlds whose concepts come together more and more often, beside the true "
+        "concepts: what "
+        "it costs to keep latents monosemantic.",
+        protocol="own",
+        protocol_note=f"{_SWITCHED} Models with the tag core take part, others by giving themselves this tag.",
+        only_tags=("core",),
     ),
     TaskInfo(
         name="sae.lm",

@@ -168,7 +168,7 @@ _CONDITIONS = {
     "c6": ("Sensitivity", "Trained coders rise with co-occurrence, as they do in truth."),
     "c7": (
         "Monotone",
-        "A coder better in bits and in distortion does not look less polysemantic (in 9 of 10 pairs).",
+        "Where better bits and distortion are paid for in truth, it does not deny it (in 9 of 10 pairs).",
     ),
     "c8": (
         "Reliability",

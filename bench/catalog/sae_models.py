@@ -6,7 +6,7 @@ from bench.spec import JSONScalar, ModelInfo
 
 _MODULE = "bench.models.sae"
 _SKLEARN = ("sklearn",)
-_KNOWN = ("sae.toy2", "sae.synth")  # tasks with true concepts
+_KNOWN = ("sae.toy2", "sae.synth", "sae.cooccurrence")  # tasks with true concepts
 _TRUTH = (
     "F. Mencattini, F. Montagna and F. Locatello (2026), The Rate-Distortion-Polysemanticity Tradeoff in SAEs"
 )

@@ -32,8 +32,9 @@ def figures(task: TaskView) -> list[Figure]:
     if name == "sae.proxy_audit":
         return audit_figures(task)
     found: list[Figure | None] = []
+    if name == "sae.cooccurrence":
+        found += [_against_co_occurrence(task), _tax(task)]
     if name == "sae.synth":
-        found += [_against_co_occurrence(task, "poly", "Polysemanticity against co-occurrence"), _tax(task)]
         found += [figure for dataset in task.datasets for figure in _frontier(dataset)]
     if name == "sae.lm":
         for dataset in task.datasets:
@@ -136,13 +137,11 @@ def _setting(facet: str) -> str:
     return facet or "headline"
 
 
-def _against_co_occurrence(task: TaskView, metric: str, title: str) -> Figure | None:
+def _against_co_occurrence(task: TaskView) -> Figure | None:
     """A line per model that has at least three worlds of pairs."""
     worlds = [(CO_OCCURRENCE[d.name], d) for d in task.datasets if d.name in CO_OCCURRENCE]
     worlds.sort(key=lambda item: item[0])
-    curves = [
-        (title_, points) for title_, points in _curves(worlds, metric) if len(points) >= min(3, len(worlds))
-    ]
+    curves = [(title_, points) for title_, points in _curves(worlds) if len(points) >= min(3, len(worlds))]
     if len(worlds) < 2 or not curves:
         return None
     traces = [
@@ -159,8 +158,8 @@ def _against_co_occurrence(task: TaskView, metric: str, title: str) -> Figure | 
     ]
     rows = tuple((name, f"{c:g}", f"{e.mean:.4g}", _spread(e)) for name, points in curves for c, e in points)
     return Figure(
-        id=f"co-occurrence-{metric}",
-        title=title,
+        id="co-occurrence",
+        title="Polysemanticity against co-occurrence",
         caption="The more often two concepts come together, the more a coder that is trained to reconstruct merges "
         "them, "
         "while the same measure stays at 1 for the true concepts. Bars: 95 % intervals over repeats.",
@@ -174,12 +173,12 @@ def _against_co_occurrence(task: TaskView, metric: str, title: str) -> Figure | 
 
 
 def _curves(
-    worlds: Sequence[tuple[float, DatasetView]], metric: str
+    worlds: Sequence[tuple[float, DatasetView]],
 ) -> list[tuple[str, list[tuple[float, Estimate]]]]:
     found: dict[str, tuple[str, list[tuple[float, Estimate]]]] = {}
     for c, dataset in worlds:
         for line in dataset.lines:
-            estimate = dataset.estimate(line, metric)
+            estimate = dataset.estimate(line, "poly")
             if line.limit is None and estimate.mean is not None:
                 found.setdefault(line.model, (line.title, []))[1].append((c, estimate))
     return list(found.values())

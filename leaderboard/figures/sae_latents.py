@@ -16,7 +16,7 @@ from bench.leaderboard.task_view import DatasetView
 
 MOST_LATENTS, MOST_CONTEXTS, MOST_TOKENS = 12, 4, 13
 WIDTH, ROW, HEAD = 900.0, 21.0, 26.0
-_CHAR = 6.9  # assumed width of a character
+_CHAR = 7.3  # width of a character of the class mono
 Cards = list[dict[str, Any]]
 
 
@@ -125,5 +125,5 @@ def _line(drawing: Drawing, context: Sequence[tuple[str, float]], top: float) ->
             break
         if strength > 0:
             drawing.rect(x, top + (ROW - 3) * (1 - strength), width, (ROW - 3) * strength, "v-right")
-        drawing.label(x + (_CHAR if token.startswith(" ") else 0), top + 14, token.strip())
+        drawing.label(x + (_CHAR if token.startswith(" ") else 0), top + 14, token.strip(), "mono")
         x += width

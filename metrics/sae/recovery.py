@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bench.metrics.sae.inputs import Float, codes_matrix, finite, unit_rows
 
+_DIGITS = 7
 FOUND = 0.9  # purity and F1 from which a factor counts as covered
 SPLIT = 0.5  # purity from which a latent counts as a part of a factor
 
@@ -45,7 +46,7 @@ def recovery(*, dictionary: Any, decoder: Any, codes: Any, factors: Any) -> Reco
     `mcc_min` and the `_best` values are those of SAELens; latents or factors never active have F1 0.
     """
     truth, atoms = unit_rows(finite("dictionary", dictionary)), unit_rows(finite("decoder", decoder))
-    cosines = np.abs(atoms @ truth.T)
+    cosines = np.round(np.abs(atoms @ truth.T), _DIGITS)  # equal atoms stay equal, whatever their rounding
     latents, partners = linear_sum_assignment(-cosines)
     matched = float(cosines[latents, partners].sum())
     precision, recall, f1 = agreement(codes=codes, factors=factors)

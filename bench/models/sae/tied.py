@@ -67,7 +67,10 @@ def _polish(rows: Tensor, atoms: Tensor) -> None:
         values, nearest = (rows @ atoms.T).max(dim=1)
         for j in range(len(atoms)):
             mine = rows[(nearest == j) & (values > 0)].double()
-            if len(mine):
+            if not len(mine):  # it codes nothing: let it begin at the row that is coded worst
+                worst = rows[(rows.square().sum(dim=1) - values.clamp(min=0.0).square()).argmax()]
+                atoms[j] = worst / worst.norm().clamp(min=1e-12)
+            else:
                 line = torch.linalg.eigh(mine.T @ mine)[1][:, -1].float()
                 atoms[j] = line * torch.sign(line @ atoms[j])
 

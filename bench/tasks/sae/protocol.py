@@ -94,8 +94,7 @@ class WorldUnit:
 def world_unit(recipe: Recipe, unit: Unit, cache: Path) -> WorldUnit:
     """Work out `unit`. Settings: `train` rows to draw from, `budget` rows seen, `eval`, `bases`, and the sweep.
 
-    `sparsities` and `widths` list factors with commas between; they apply to the first `sweep_repeats` repeats
-    of `sweep_datasets` (all by default).
+    `sparsities` and `widths` list factors with commas between; they apply to the first `sweep_repeats` repeats.
     """
     n_eval = int(unit.setting("eval"))
     if unit.limit is not None:
@@ -113,8 +112,6 @@ def world_unit(recipe: Recipe, unit: Unit, cache: Path) -> WorldUnit:
 
     world = recipe.make(seed, keep)
     swept = unit.repeat < int(unit.settings.get("sweep_repeats") or 0)
-    only = [name for name in str(unit.settings.get("sweep_datasets") or "").split(",") if name]
-    swept = swept and (not only or unit.dataset in only)
     points = sweep(
         n_latents=recipe.n_factors,
         l0=max(1.0, round(world.expected_l0)),

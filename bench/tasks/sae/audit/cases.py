@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ INVARIANCES = ("order", "scale", "dead", "rows", "rotation")
 ANGLES = (0, 15, 30, 45)
 CHANGED = 20  # latents that are merged, turned or doubled
 RESEEDED = ("topk-a", "topk-b", "topk-narrow", "batchtopk", "l1", "jumprelu", "oracle", "random")
-_EMBEDDING = 32
+_EMBEDDING, _DEAD = 32, 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,21 +57,42 @@ def cases(plan: AuditUnit) -> Iterator[tuple[str, ProxyCase]]:
                 yield f"again{again}/{name}", case_of(plan, by_key[key], again)
 
 
+def case_sizes(plan: AuditUnit) -> dict[str, int]:
+    """How many latents each case has."""
+    everyone = plan.members()
+    sizes = {member.key: len(member.dec) for member in everyone}
+    base = sizes[next(m for m in everyone if m.is_trained and m.world == plan.worlds[-1]).key]
+    oracle = sizes[f"{plan.worlds[0]}/oracle"]
+    sizes |= {f"same/{name}": base + (_DEAD if name == "dead" else 0) for name in INVARIANCES}
+    sizes |= {"merged/pairs": oracle - CHANGED // 2, "doubled/latents": oracle + CHANGED}
+    sizes |= {f"turned/{angle}": oracle for angle in ANGLES}
+    for again in range(1, plan.reseeds):
+        here = {name: sizes.get(f"{plan.worlds[-1]}/{name}") for name in RESEEDED}
+        sizes |= {f"again{again}/{name}": size for name, size in here.items() if size is not None}
+    return sizes
+
+
 def case_of(plan: AuditUnit, member: Member, again: int = 0) -> ProxyCase:
     """`member` on evaluation rows of its world; `again` draws others."""
-    world = world_of(member.world)
-    z = world.factors(plan.rows, f"audit {plan.seed} {again}").astype(np.float64)
-    rows = z @ world.dictionary * member.scale
-    projection = np.random.default_rng(plan.seed).standard_normal((z.shape[1], _EMBEDDING))
-    embeddings = (z > 0) @ projection
+    z, embeddings = _drawn(plan, member.world, again)
+    rows = z @ world_of(member.world).dictionary * member.scale
     return ProxyCase(
         codes=member.encode(rows),
         decoder=member.dec,
         encoder=member.enc.T,
         rows=rows,
         labels=np.where(z.max(axis=1) > 0, z.argmax(axis=1), -1),
-        embeddings=embeddings - embeddings.mean(axis=0),
+        embeddings=embeddings,
     )
+
+
+@lru_cache(maxsize=4)
+def _drawn(plan: AuditUnit, world: str, again: int) -> tuple[Float, Float]:
+    """Factors of the rows, and a random projection of which of them are there."""
+    z = world_of(world).factors(plan.rows, f"audit {plan.seed} {again}").astype(np.float64)
+    projection = np.random.default_rng(plan.seed).standard_normal((z.shape[1], _EMBEDDING))
+    embeddings = (z > 0) @ projection
+    return z, embeddings - embeddings.mean(axis=0)
 
 
 def _order(case: ProxyCase) -> ProxyCase:
@@ -92,7 +114,7 @@ def _scale(case: ProxyCase) -> ProxyCase:
 
 def _dead(case: ProxyCase) -> ProxyCase:
     """Latents that are never active, with atoms of their own."""
-    n, d = 16, case.decoder.shape[1]
+    n, d = _DEAD, case.decoder.shape[1]
     extra = np.random.default_rng(0).standard_normal((n, d))
     wider = sparse.hstack([case.codes, sparse.csr_matrix((case.codes.shape[0], n))])
     return replace(

@@ -20,7 +20,7 @@ CONDITIONS = {
     "c4": "splitting latents into equal halves does not make a coder look better",
     "c5": "the true concepts look alike in worlds where concepts occur together more or less often",
     "c6": "trained coders rise with co-occurrence, as they do in truth",
-    "c7": "a coder that is better in bits and in distortion is not also less polysemantic",
+    "c7": "where better bits and distortion are paid for in polysemanticity, the proxy does not deny it",
     "c8": "other evaluation rows change a value by less than a third of the gap between neighbouring coders",
 }
 _MOST_VIOLATIONS = 0.1
@@ -157,16 +157,12 @@ def _sensitive(means: Mapping[str, float], plan: AuditUnit) -> bool | None:
 
 
 def _monotone(trained: Sequence[tuple[Known, float]]) -> bool | None:
-    """Among trained coders of one world, those that dominate another should not look less polysemantic."""
+    """Where a coder that dominates another of its world pays for it in truth, the proxy should not say the opposite."""
     violations = pairs = 0
     for a, first in trained:
         for b, second in trained:
-            if (
-                a.world == b.world
-                and a.bits < b.bits
-                and a.fvu < b.fvu
-                and np.isfinite([first, second]).all()
-            ):
+            dominates = a.world == b.world and a.bits < b.bits and a.fvu < b.fvu
+            if dominates and a.poly > b.poly and np.isfinite([first, second]).all():
                 pairs += 1
                 violations += first < second
     return violations <= _MOST_VIOLATIONS * pairs if pairs else None

@@ -19,7 +19,7 @@ from bench.metrics.sae.polysemanticity import effects, polysemanticity
 from bench.metrics.sae.rate import rate
 from bench.spec import Artifact, Context, Exhibit, JSONScalar, Measure, Task, TaskOutput, Unit, derived_seed
 from bench.tasks.caching import cached_array
-from bench.tasks.sae.audit.cases import AuditUnit, case_of, cases
+from bench.tasks.sae.audit.cases import AuditUnit, case_of, case_sizes, cases
 from bench.tasks.sae.audit.findings import CONDITIONS, Findings, Known, findings
 from bench.tasks.sae.audit.population import Member, world_of
 from bench.tasks.sae.audit.proxies import PROXIES
@@ -58,7 +58,7 @@ class ProxyAudit(Task):
     def score(self, artifact: Artifact, unit: Unit, ctx: Context) -> TaskOutput:
         """Agreement with the truth, conditions met, controls that fool it."""
         plan = _unit(unit)
-        sizes = {key: len(case) for key, case in _sizes(plan).items()}
+        sizes = case_sizes(plan)
         arrays = load_npz(artifact.path(FILE), ["direction", *(k.replace("/", "|") for k in sizes)])
         direction = float(arrays.pop("direction"))
         values = {}
@@ -91,11 +91,6 @@ def _unit(unit: Unit) -> AuditUnit:
         trained=tuple(name for name in str(unit.settings.get("trained") or "").split(",") if name),
         seed=derived_seed(unit.seed, "audit"),
     )
-
-
-def _sizes(plan: AuditUnit) -> dict[str, npt.NDArray[np.float64]]:
-    """Atoms of each case: how many latents it has."""
-    return {key: case.decoder for key, case in cases(plan)}
 
 
 def _known(member: Member, plan: AuditUnit, ctx: Context) -> Known:
