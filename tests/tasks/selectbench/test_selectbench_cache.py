@@ -15,12 +15,14 @@ import pytest
 from bench.datasets.selectbench.cases import Assignment
 from bench.datasets.selectbench.receptors import Receptor, load_receptor
 from bench.errors import UsageError
+from bench.tasks.selectbench import cachetool
 from bench.tasks.selectbench.engines.base import Engine, Score
 from bench.tasks.selectbench.engines.null import NullEngine
 from bench.tasks.selectbench.scorecache import (
     EngineId,
     Pair,
     ScoreCache,
+    open_cache,
     read_rows,
     row_of,
     score_key,
@@ -221,3 +223,15 @@ def test_of_several_isomers_the_best_on_target_stands_for_the_molecule(
 def test_unknown_engines_are_named() -> None:
     with pytest.raises(UsageError, match="no engine 'glide'; there are vina"):
         engine_factory("glide")
+
+
+def test_the_tool_moves_scores(pairs: list[Pair], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open_cache(tmp_path / "a" / "score") as cache:
+        Scorer(plain, cache, SETTINGS["smoke"]).score(pairs)
+    file = str(tmp_path / "scores.parquet")
+    cachetool.main(["export", file, "--cache", str(tmp_path / "a")])
+    cachetool.main(["import", file, "--cache", str(tmp_path / "b")])
+    assert capsys.readouterr().out.splitlines() == [
+        f"{len(pairs)} scores written to {file}",
+        f"{len(pairs)} new scores in {tmp_path / 'b' / 'score'}",
+    ]
