@@ -79,7 +79,7 @@ HUMAN_MODELS = (
         license="MIT",
         url="https://github.com/layer6ai-labs/dgm-eval",
         paper=_STEIN,
-        tags=("metric-table",),
+        tags=("metric-table", "deterministic"),
         only_tasks=(HUMAN,),
     ),
 )
