@@ -53,6 +53,7 @@ class DistortionPairs:
     """Cuts and distorts patches on demand."""
 
     name = "distortion-pairs"
+    evidence, stimuli = "human_aggregate", "generated"
 
     def distorted(self, n: int = PATCHES) -> Distorted:
         """The first `n` patches with all distortions."""

@@ -48,18 +48,30 @@ class Experiment:
     name: str
     conditions: tuple[Condition, ...]
     classes: tuple[str, ...] = CATEGORIES
+    evidence: str = "human_trials"
+    stimuli: str = "original"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SoftLabels:
-    """Images with the answers of many people, and others to learn from."""
+    """Images with the answers of many people, and others to learn from; pictures are decoded when asked for."""
 
     name: str
-    images: Images  # (n, 3, 32, 32)
     labels: Labels  # (n,)
     counts: Labels  # (n, classes)
-    train_images: Images
+    test: tuple[bytes, ...]  # (n,) encoded pictures
+    train: tuple[bytes, ...]  # classes in turn, so that prefixes are balanced
     train_labels: Labels
+    evidence: str = "human_trials"
+    stimuli: str = "recoded"
+
+    def images(self, n: int) -> Images:
+        """The first `n` images that people answered, uint8 (n, 3, 32, 32)."""
+        return _pictures(self.test[:n])
+
+    def training(self, n: int) -> tuple[Images, Labels]:
+        """`n` training images, or as many as there are, with their classes."""
+        return _pictures(self.train[:n]), self.train_labels[:n]
 
 
 def locate_cues() -> str | None:
@@ -141,14 +153,14 @@ def load_soft_labels() -> SoftLabels:
             f"the answers of CIFAR-10H have the shape {counts.shape}, not ({len(test)}, 10)"
         )
     test = test.sort_values("index")
-    chosen = train.groupby("label", sort=True).head(200)  # enough to fit a readout
+    train = train.assign(turn=train.groupby("label").cumcount()).sort_values(["turn", "label"], kind="stable")
     return SoftLabels(
         name="cifar10h",
-        images=_pictures(test["jpeg"]),
         labels=test["label"].to_numpy(dtype=np.int64),
         counts=counts,
-        train_images=_pictures(chosen["jpeg"]),
-        train_labels=chosen["label"].to_numpy(dtype=np.int64),
+        test=tuple(test["jpeg"]),
+        train=tuple(train["jpeg"]),
+        train_labels=train["label"].to_numpy(dtype=np.int64),
     )
 
 

@@ -39,6 +39,7 @@ class NoisyDigits:
     """The mixture; samples are made on demand."""
 
     name = "noisy-digits"
+    evidence, stimuli = "ideal_observer", "generated"
     classes = tuple("0123456789")
 
     @functools.cached_property

@@ -47,6 +47,7 @@ class ShapeTextureWorld:
     """Makes images on demand; every image is a function of (split, index) alone."""
 
     name = "stw10"
+    evidence, stimuli = "human_aggregate", "generated"
     classes = tuple("0123456789")
 
     def __init__(self, *, shape: float = SHAPE, texture: float = TEXTURE) -> None:

@@ -36,6 +36,7 @@ class BumpySurfaces:
     """Renders on demand; every image is a function of its place in its set alone."""
 
     name = "bumpy-surfaces"
+    evidence, stimuli = "human_aggregate", "generated"
 
     def two_kinds(self, n: int, *, train: bool) -> Renders:
         """`n` surfaces, each of a scene of its own, matte and glossy in turn, bumps from 0.1 to 1.4."""

@@ -157,7 +157,7 @@ def report(found: Sequence[Sweep]) -> Figure | None:
         title=f"Does alignment peak between classifier and generative model? On {holds} of {len(found)} benchmarks",
         caption=f"The claim of an inner peak holds on {holds} of {len(found)} benchmarks, does not hold on {fails}, "
         f"and is undecided on the others. P is the share of bootstrap draws, over trainings and items, whose best "
-        f"lambda is neither 0 nor 1; {SURE:.0%} is asked for. Small networks of one world: not a verdict on large ones. "
+        f"lambda is neither 0 nor 1; {SURE:.0%} is asked for. Small networks of one world, no verdict on large ones. "
         "Benchmarks with other evidence than answers of people to these images do not measure human alignment itself.",
         table=DataTable(
             head=("Benchmark", "Score (better)", "Best lambda", "Trainings", "P inside", "Verdict"), rows=rows

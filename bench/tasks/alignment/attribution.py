@@ -23,7 +23,7 @@ from bench.spec import Artifact, Context, Exhibit, JSONScalar, Measure, Task, Ta
 from bench.tasks.alignment import artifact as files
 from bench.tasks.alignment.attributing import maps_of, native_score, probe_score
 from bench.tasks.alignment.readout import Probe
-from bench.tasks.alignment.scores import measure, replicates
+from bench.tasks.alignment.scores import labels, measure, replicates
 from bench.tasks.alignment.seeing import features_of, require_vision
 from bench.tasks.alignment.stimuli import amount, stw_pictures
 
@@ -102,7 +102,11 @@ class Attribution(Task):
             facets=facets,
             flags=("occlusion",) if method == "occlusion" else (),
             exhibits=(*replicates(headline, ctx.exhibit_dir), _gallery(shown, found["maps"][0], rho[0], ctx)),
-            notes={"method": method, "readout": str(artifact.notes.get("readout", "as handed in"))},
+            notes={
+                "method": method,
+                "readout": str(artifact.notes.get("readout", "as handed in")),
+                **labels(ctx.load_dataset(unit.dataset), "physical_truth"),
+            },
         )
 
     def _shown(self, unit: Unit, ctx: Context) -> stw.Pictures:

@@ -18,7 +18,7 @@ from bench.spec import Artifact, Context, JSONScalar, Measure, Task, TaskOutput,
 from bench.tasks.alignment import artifact as files
 from bench.tasks.alignment.deciding import Shown, decide
 from bench.tasks.alignment.readout import CATEGORIES16
-from bench.tasks.alignment.scores import above, ceiled, known, measure, replicates
+from bench.tasks.alignment.scores import above, ceiled, known, labels, measure, replicates
 from bench.tasks.alignment.stimuli import Cue, amount, stw_pictures
 from bench.tasks.alignment.tables import bias_table
 
@@ -93,6 +93,7 @@ class CueConflict(Task):
                 "readout": str(artifact.notes.get("readout", "as handed in")),
                 "n_shape": sum(b.n_shape for b in biases),
                 "n_texture": sum(b.n_texture for b in biases),
+                **labels(data),
             },
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ from bench.metrics.alignment.result import Score, mean_score
 from bench.spec import Artifact, Context, Exhibit, JSONScalar, Measure, Task, TaskOutput, Unit
 from bench.tasks.alignment import artifact as files
 from bench.tasks.alignment.readout import Probe
-from bench.tasks.alignment.scores import known, measure, replicates
+from bench.tasks.alignment.scores import known, labels, measure, replicates
 from bench.tasks.alignment.seeing import check_batches, features_of, require_vision
 from bench.tasks.alignment.stimuli import GlossSet, amount, gloss_set
 
@@ -86,7 +86,7 @@ class Gloss(Task):
             "gloss_acc": measure(right),
         }
         exhibits = (*replicates(headline, ctx.exhibit_dir), _curve(curves["3a"], ctx.exhibit_dir))
-        return TaskOutput(metrics=metrics, exhibits=exhibits)
+        return TaskOutput(metrics=metrics, exhibits=exhibits, notes=labels(ctx.load_dataset(unit.dataset)))
 
     def _shown(self, unit: Unit, ctx: Context) -> GlossSet:
         sizes = {name: amount(unit, name) for name in ("train", "test", "scenes")}

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from bench.adapters.alignment import VisionModel
-from bench.errors import InvalidOutput
+from bench.errors import MissingRequirement
 from bench.metrics.alignment.calibration import softmax
 from bench.metrics.alignment.categories import category_scores
 from bench.tasks.alignment.seeing import Array, Images, check_batches, features_of, logits_of
@@ -54,9 +54,9 @@ def readings(
         known, labels = features_of(model, train[0], device), train[1]
         found["probe"] = Probe(known, labels).logits(features_of(model, images, device)).astype(np.float32)
     if not found:
-        raise InvalidOutput(
-            f"label space {model.label_space!r} does not fit, and there is nothing to fit a readout on; "
-            "this benchmark needs logits of ImageNet's 1,000 classes"
+        raise MissingRequirement(
+            f"label space {model.label_space!r} does not fit, and there is nothing to fit a readout on: "
+            "these images need logits of ImageNet's 1,000 classes"
         )
     native = "native" in found and (model.native_head or "probe" not in found)
     return Readings(by_readout=found, headline="native" if native else "probe")

@@ -20,7 +20,7 @@ from bench.tasks.alignment import artifact as files
 from bench.tasks.alignment.attacks import RADII, attacked_decisions
 from bench.tasks.alignment.deciding import Shown, decide
 from bench.tasks.alignment.readout import CATEGORIES16
-from bench.tasks.alignment.scores import above, ceiled, known, measure, replicates
+from bench.tasks.alignment.scores import above, ceiled, known, labels, measure, replicates
 from bench.tasks.alignment.stimuli import amount, human_accuracies, manipulated, stw_pictures
 from bench.tasks.alignment.tables import accuracy_table
 
@@ -92,7 +92,10 @@ class Robustness(Task):
             facets=facets,
             flags=("above-ceiling",) if above(kappa, ceiling.value) else (),
             exhibits=(*replicates(headline, ctx.exhibit_dir), self._table(plan, found["decisions"], ctx)),
-            notes={"readout": str(artifact.notes.get("readout", "as handed in"))},
+            notes={
+                "readout": str(artifact.notes.get("readout", "as handed in")),
+                **labels(ctx.load_dataset(unit.dataset)),
+            },
         )
 
     def _table(self, plan: _Plan, decisions: Labels, ctx: Context) -> Exhibit:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bench.metrics.alignment.result import METHOD, Score
-from bench.spec import Exhibit, Measure
+from bench.spec import Exhibit, JSONScalar, Measure
 
 REPLICATES = "replicates"  # name of the exhibit
 KEPT = 200  # replicates per training that are kept for the sweep
@@ -81,3 +82,8 @@ def replicates(scores: Sequence[Score], folder: Path) -> tuple[Exhibit, ...]:
     (folder / "replicates.json").write_text(json.dumps(content), encoding="utf-8")
     caption = f"Bootstrap replicates of the headline, {KEPT} for each training of the model (x)"
     return (Exhibit(name=REPLICATES, kind="series", file="replicates.json", caption=caption),)
+
+
+def labels(data: Any, evidence: str = "") -> dict[str, JSONScalar]:
+    """What the scores rest on and how the images came to the model, as notes; they stand beside every number."""
+    return {"evidence": evidence or data.evidence, "stimuli": data.stimuli}

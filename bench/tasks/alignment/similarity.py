@@ -15,7 +15,7 @@ from bench.metrics.alignment.result import Score, mean_score, undefined
 from bench.metrics.alignment.similarity import cosine_distance, standardised_distance, two_alternative_items
 from bench.spec import Artifact, Context, JSONScalar, Measure, Task, TaskOutput, Unit
 from bench.tasks.alignment import artifact as files
-from bench.tasks.alignment.scores import measure, replicates
+from bench.tasks.alignment.scores import labels, measure, replicates
 from bench.tasks.alignment.seeing import check_batches, features_of, require_vision
 from bench.tasks.alignment.stimuli import amount, distorted
 
@@ -79,7 +79,12 @@ class Similarity(Task):
         for index, name in enumerate(FAMILIES):
             scores = [_agreement(d, only=index) for d in found["cosine"]]
             facets[f"distortion={name}"] = {"two_afc": measure(scores)}
-        return TaskOutput(metrics=metrics, facets=facets, exhibits=replicates(headline, ctx.exhibit_dir))
+        return TaskOutput(
+            metrics=metrics,
+            facets=facets,
+            exhibits=replicates(headline, ctx.exhibit_dir),
+            notes=labels(ctx.load_dataset(unit.dataset)),
+        )
 
     def _read(self, artifact: Artifact, unit: Unit) -> dict[str, npt.NDArray[Any]]:
         shape = (amount(unit, "patches"), *_PER_PATCH)

@@ -16,7 +16,7 @@ from bench.metrics.alignment.uncertainty import SoftAgreement, distributions, so
 from bench.spec import Artifact, Context, JSONScalar, Measure, Task, TaskOutput, Unit
 from bench.tasks.alignment import artifact as files
 from bench.tasks.alignment.readout import readings
-from bench.tasks.alignment.scores import above, ceiled, known, measure, replicates
+from bench.tasks.alignment.scores import above, ceiled, known, labels, measure, replicates
 from bench.tasks.alignment.seeing import looks_like_probabilities, require_vision
 from bench.tasks.alignment.stimuli import amount, noisy_digits
 
@@ -82,7 +82,7 @@ class Uncertainty(Task):
 
     def check_artifact(self, artifact: Artifact, unit: Unit, ctx: Context) -> None:
         """Finite logits of the right shape."""
-        self._read(artifact, len(self._shown(unit, ctx).images))
+        self._read(artifact, amount(unit, "images"))
 
     def score(self, artifact: Artifact, unit: Unit, ctx: Context) -> TaskOutput:
         """Soft agreement, plain and with one fitted temperature."""
@@ -104,16 +104,17 @@ class Uncertainty(Task):
             facets=facets,
             flags=tuple(flags),
             exhibits=replicates([s.rho_entropy for s in scores], ctx.exhibit_dir),
-            notes={"readout": str(artifact.notes.get("readout", "as handed in"))},
+            notes={
+                "readout": str(artifact.notes.get("readout", "as handed in")),
+                **labels(ctx.load_dataset(unit.dataset)),
+            },
         )
 
     def _shown(self, unit: Unit, ctx: Context) -> _Shown:
         data, n = ctx.load_dataset(unit.dataset), amount(unit, "images")
-        if isinstance(data, SoftLabels):
-            return _Shown(
-                images=data.images[:n], train=(data.train_images, data.train_labels), space="cifar10"
-            )
         train = int(unit.setting("train"))
+        if isinstance(data, SoftLabels):
+            return _Shown(images=data.images(n), train=data.training(train), space="cifar10")
         return _Shown(
             images=noisy_digits(data, ctx, n=n, train=False)[0],
             train=(noisy_digits(data, ctx, n=train, train=True)[0], np.arange(train) % CLASSES),

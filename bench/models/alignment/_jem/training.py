@@ -55,6 +55,10 @@ class TrainPlan:
             raise ValueError(f"lambda is {self.lam!r}; it must be a number from 0 to 1")
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective {self.objective!r} is unknown; use one of {', '.join(OBJECTIVES)}")
+        if self.sampler.buffer < self.batch:
+            raise ValueError(
+                f"a buffer of {self.sampler.buffer} chains is too small for batches of {self.batch}"
+            )
 
 
 @dataclass(slots=True)
