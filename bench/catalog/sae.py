@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from bench.catalog.sae_datasets import DATASETS
-from bench.catalog.sae_metrics import AUDIT, LM, SYNTH, TOY
+from bench.catalog.sae_metrics import AUDIT, LINEARITY, LM, SYNTH, TOY
 from bench.catalog.sae_models import MODELS as CODERS
 from bench.catalog.sae_proxies import PROXIES
+from bench.catalog.sae_representations import REPRESENTATIONS
 from bench.spec import JSONScalar, SizePlan, TaskInfo
 
 __all__ = ["DATASETS", "MODELS", "TASKS"]
 
-MODELS = (*CODERS, *PROXIES)
+MODELS = (*CODERS, *PROXIES, *REPRESENTATIONS)
 
 _WORLDS = (
     "indep",
@@ -221,5 +222,31 @@ TASKS: tuple[TaskInfo, ...] = (
         "world. The "
         "eight conditions are ours. A proxy that fails some may still be useful where these do not matter.",
         only_tags=("proxy",),
+    ),
+    TaskInfo(
+        name="sae.target_linearity",
+        title="Target linearity",
+        version=1,
+        scoring=1,
+        entry="bench.tasks.sae.linearity:Linearity",
+        sizes={
+            "small": SizePlan(
+                datasets=("probe-texts",),
+                repeats=1,
+                settings={"sets": 2, "texts": 800, "tokens": 24, "held_back": "slow"},
+            ),
+            "full": SizePlan(
+                datasets=("probe-texts",), repeats=3, settings={"sets": 8, "texts": 900, "tokens": 64}
+            ),
+        },
+        metrics=LINEARITY,
+        summary="Dense representations of texts, layer by layer: how much of a class label is a linear function of "
+        "them.",
+        protocol="own",
+        protocol_note="The formula is that of the 2026 abstract; sets of texts, pooling and the held-out variant, "
+        "which leads "
+        "here because the published one is 1 as soon as there are fewer texts than dimensions, are ours.",
+        requires=("pandas", "pyarrow", "safetensors"),
+        only_tags=("representation",),
     ),
 )

@@ -117,4 +117,17 @@ HOOKS: tuple[DatasetInfo, ...] = (
     ),
 )
 
-DATASETS = (*WORLDS, *HOOKS)
+PROBE_TEXTS = DatasetInfo(
+    name="probe-texts",
+    entry=f"{_LOADING}:probe_texts",
+    locate=f"{_LOADING}:locate_probe_texts",
+    title="Labelled texts",
+    summary="Eight sets of texts with two classes from the package sae-probes (mixed licences; read, never passed on).",
+    license="mixed",
+    data="real",
+    sha256="245700c8df310760e3d5b23d657ae5196489813f3012b55975057d8239d8be03",
+    url="https://pypi.org/project/sae-probes/",
+    requires=("pandas", "pyarrow", "safetensors"),
+)
+
+DATASETS = (*WORLDS, *HOOKS, PROBE_TEXTS)

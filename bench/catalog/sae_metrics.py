@@ -193,3 +193,17 @@ AUDIT = (
     _metric("fooled", "min", "Fooled by", "Of three controls (rows as atoms, permuted decoder, shuffled encoder) those "
             "that look less polysemantic than a trained coder.", hi=3.0),
 )  # fmt: skip
+
+_TL = "The Weight Gram Matrix Captures Sequential Feature Linearization (2026)"
+
+LINEARITY = (
+    _metric("held_out", "max", "Held-out linearity", "Target linearity fitted on two thirds of the texts and scored "
+            "on the "
+            "rest, last layer, mean over sets of texts.", lo=float("-inf"), hi=1.0, primary=True),
+    _metric("best_layer", "max", "Best layer", "The same at the layer where it is largest.", lo=float("-inf"), hi=1.0),
+    _metric("tl", "none", "Linearity, published", "1 - ||Y - H (H'H)^-1 H'Y||^2 / ||Y||^2 with centred targets, on "
+            "the same "
+            "texts it is fitted on.", _TL, hi=1.0),
+    _metric("tl_centred", "none", "Linearity, centred", "The same with a centred representation.", _TL, hi=1.0),
+    _metric("rank", "none", "Rank", "Rank of the representation of these texts."),
+)  # fmt: skip

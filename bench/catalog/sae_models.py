@@ -104,7 +104,7 @@ _TRAINED = (
         "tied-topk",
         "tied:Tied",
         "Tied atoms",
-        "Unit atoms that are the encoder as well, no bias; best of eight starts.",
+        "Unit atoms that are the encoder as well, no bias; in small worlds the best of eight starts.",
         paper=_TRUTH,
         params={"restarts": 8},
         tags=("sae",),
@@ -192,7 +192,7 @@ _CONTROLS = (
         "data-dictionary",
         "fixed:DataDictionary",
         "Training rows as atoms",
-        "Control: atoms are training rows. Proxies may like it better than what was learned.",
+        "Control: atoms are training rows, codes in one scale. Proxies may like it better than what was learned.",
         tags=("baseline", "control"),
     ),
     *(

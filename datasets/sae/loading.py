@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bench.datasets.sae import packages, texts
 from bench.datasets.sae.hooks import HOOKS, Hook
 from bench.datasets.sae.recipes import RECIPES
 from bench.datasets.sae.toy2 import TOYS, Toy2
 from bench.datasets.sae.world import Recipe
+
+
+def probe_texts() -> tuple[str, ...]:
+    """The sets of labelled texts, by name."""
+    return texts.PROBES
+
+
+def locate_probe_texts() -> str | None:
+    """None if the texts can be had, else the reason and the remedy."""
+    return packages.PROBES.absence()
 
 
 def _loader(value: Any) -> Callable[[], Any]:

@@ -46,6 +46,11 @@ class SmolLM2:
         return self._run(self._tensors["token_embd.weight"][tokens], 0, blocks)
 
     @torch.no_grad()
+    def tail(self, hidden: Tensor, first: int, last: int) -> Tensor:
+        """The residual stream after `last` blocks from that after `first`."""
+        return self._run(hidden, first, last)
+
+    @torch.no_grad()
     def losses(self, hidden: Tensor, tokens: Tensor, blocks: int) -> tuple[Tensor, Tensor]:
         """Next-token losses (rows, T - 1) in nats and log probabilities (rows, T - 1, vocabulary).
 

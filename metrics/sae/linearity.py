@@ -15,6 +15,7 @@ from bench.metrics.sae.inputs import Float, finite
 
 MOST_DIMENSIONS = 1_000
 KEPT_COMPONENTS = 256
+_SINGULAR = 1e-8  # singular values below this share of the largest count as 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +57,13 @@ def target_linearity(*, targets: Any, representation: Any, seed: int = 0) -> Tar
 
 
 def _explained(y: Float, h: Float) -> tuple[float, int]:
-    solution, _, rank, _ = linalg.lstsq(h, y, lapack_driver="gelsd")
+    solution, _, rank, _ = linalg.lstsq(h, y, cond=_SINGULAR, lapack_driver="gelsd")
     return float(1 - ((y - h @ solution) ** 2).sum() / (y**2).sum()), int(rank)
 
 
 def _held_out(y: Float, h: Float, fit: np.ndarray, rest: np.ndarray) -> float:
     offset_y, offset_h = y[fit].mean(axis=0), h[fit].mean(axis=0)
-    solution = linalg.lstsq(h[fit] - offset_h, y[fit] - offset_y, lapack_driver="gelsd")[0]
+    solution = linalg.lstsq(h[fit] - offset_h, y[fit] - offset_y, cond=_SINGULAR, lapack_driver="gelsd")[0]
     predicted = offset_y + (h[rest] - offset_h) @ solution
     total = ((y[rest] - offset_y) ** 2).sum()
     return float(1 - ((y[rest] - predicted) ** 2).sum() / total) if total > 0 else 0.0

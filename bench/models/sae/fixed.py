@@ -13,6 +13,9 @@ from bench.models.sae._linear import LinearCoder, TopKCoder, steps_of
 from bench.models.sae._training import initial, preactivations
 
 
+_SCALED_ON = 4_096  # rows on which the common scale of codes is fitted
+
+
 class RandomDictionary(TopKCoder):
     """Random unit atoms; the k largest inner products."""
 
@@ -24,7 +27,7 @@ class RandomDictionary(TopKCoder):
 
 
 class DataDictionary(TopKCoder):
-    """Training rows as atoms; the k largest inner products. Proxies may like it more than what was learned."""
+    """Training rows as atoms; the k largest inner products, all times one fitted number."""
 
     def _learn(
         self, data: Activations, n_latents: int, target_l0: float, budget: TrainBudget, seed: int
@@ -41,6 +44,9 @@ class DataDictionary(TopKCoder):
         atoms = atoms / atoms.norm(dim=1, keepdim=True).clamp(min=1e-12)
         zeros = torch.zeros(n_latents, device=atoms.device)
         self._weights = {"enc": atoms, "dec": atoms, "b_enc": zeros, "b_dec": data.mean.clone()}
+        sums = self.decode(self._encode(data.rows[:_SCALED_ON])) - data.mean
+        best = (sums * centred[:_SCALED_ON]).sum() / sums.square().sum().clamp(min=1e-12)
+        self._weights["enc"] = atoms * best  # rows overlap, so that their plain sum would overshoot
 
 
 class Identity(LinearCoder):

@@ -27,13 +27,15 @@ class Tied(TopKCoder):
         self, data: Activations, n_latents: int, target_l0: float, budget: TrainBudget, seed: int
     ) -> None:
         self._k = k = steps_of(target_l0, n_latents)
+        is_small = data.n_rows * n_latents <= _SMALL  # elsewhere starts hardly differ and cost the training
+        restarts = self._restarts if is_small else 1
         schedule = Schedule(batch=self._batch, rate=self._rate, keep=unit_atoms)
         share = TrainBudget(
-            train_rows=max(self._batch, budget.train_rows // self._restarts),
-            seconds=budget.seconds / self._restarts,
+            train_rows=max(self._batch, budget.train_rows // restarts),
+            seconds=budget.seconds / restarts,
         )
         found: list[tuple[float, Weights, Outcome]] = []
-        for restart in range(self._restarts):
+        for restart in range(restarts):
             rng = torch.Generator().manual_seed(seed + 7919 * restart)
             atoms = torch.randn(n_latents, data.d_in, generator=rng).to(data.rows.device)
             weights = {"dec": atoms}
@@ -42,11 +44,11 @@ class Tied(TopKCoder):
                 lambda rows, w, _: _objective(rows, w, k), weights, data, budget=share, schedule=schedule,
                 seed=seed + restart,
             )  # fmt: skip
-            if k == 1 and data.n_rows * n_latents <= _SMALL:
+            if k == 1 and is_small:
                 _polish(data.rows, weights["dec"])
             found.append((float(_objective(data.rows, weights, k)[0]), weights, outcome))
         _, best, self._outcome = min(found, key=lambda item: item[0])
-        if k > 1 and self._restarts > 1:
+        if k > 1 and restarts > 1:
             self._outcome = train(
                 lambda rows, w, _: _objective(rows, w, k),
                 best,
