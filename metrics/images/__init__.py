@@ -11,7 +11,7 @@ Fidelity and coverage, sets passed as `real=` and `generated=`:
     symmetric_precision_recall       balls of both sets                     (Khayatkhoei & AbdAlmageed 2023)
     probabilistic_precision_recall   soft balls                             (Park & Kim 2023)
     clipped_density_coverage         bounded and calibrated                 (Salvy et al. 2026)
-    chamfer                          one-sided nearest-neighbour distances  (this project)
+    chamfer, chamfer_median          one-sided nearest-neighbour distances  (this project)
     neighbor_metrics                 precision, recall, density, coverage and Chamfer from one pass over all pairs
 
 Novelty, sets passed as `train=`, `held_out=` and `generated=`:
@@ -26,7 +26,9 @@ Diversity and collapse:
     class_balance                    class histograms, dropped classes
     inception_score                  confident and varied classes           (Salimans et al. 2016)
 
-Flows: straightness, trajectory_straightness                                (Liu et al. 2023)
+Flows: straightness, trajectory_straightness, chord_straightness            (Liu et al. 2023)
+
+Metrics themselves: judge, steadiness (under known damage), rank_agreement (with people)
 
 Sets are passed by keyword only: a swapped pair would be a plausible wrong number.
 """
@@ -35,6 +37,7 @@ from bench.metrics.images._inputs import Ball, Features
 from bench.metrics.images._neighborhood import Neighborhood
 from bench.metrics.images.authenticity import Authenticity, authenticity, training_radii
 from bench.metrics.images.chamfer import Chamfer, chamfer
+from bench.metrics.images.chamfer_median import ChamferMedian, chamfer_median
 from bench.metrics.images.class_balance import ClassBalance, class_balance
 from bench.metrics.images.clipped import ClippedDensityCoverage, clipped_density_coverage
 from bench.metrics.images.copying import (
@@ -61,6 +64,7 @@ from bench.metrics.images.kernel import KernelDistance, Subsets, kernel_distance
 from bench.metrics.images.memorisation import MemorisationRatio, NearestPair, memorisation_ratio
 from bench.metrics.images.precision_recall import PrecisionRecall, precision_recall
 from bench.metrics.images.probabilistic import ProbabilisticPrecisionRecall, probabilistic_precision_recall
+from bench.metrics.images.rank_agreement import RankAgreement, rank_agreement
 from bench.metrics.images.rbf import RbfDistance, rbf_mmd
 from bench.metrics.images.sliced_wasserstein import (
     SlicedApproximation,
@@ -68,16 +72,23 @@ from bench.metrics.images.sliced_wasserstein import (
     sliced_wasserstein,
     sliced_wasserstein_approximation,
 )
-from bench.metrics.images.straightness import Straightness, straightness, trajectory_straightness
+from bench.metrics.images.straightness import (
+    Straightness,
+    chord_straightness,
+    straightness,
+    trajectory_straightness,
+)
 from bench.metrics.images.symmetric import SymmetricPrecisionRecall, symmetric_precision_recall
 from bench.metrics.images.together import NeighborMetrics, equalise, neighbor_metrics
 from bench.metrics.images.vendi import Vendi, vendi
+from bench.metrics.images.verdicts import Verdict, judge, steadiness
 
 __all__ = [
     "Authenticity",
     "Ball",
     "CellCopyingTest",
     "Chamfer",
+    "ChamferMedian",
     "ClassBalance",
     "ClippedDensityCoverage",
     "CopyingTest",
@@ -96,6 +107,7 @@ __all__ = [
     "Neighborhood",
     "PrecisionRecall",
     "ProbabilisticPrecisionRecall",
+    "RankAgreement",
     "RbfDistance",
     "SlicedApproximation",
     "SlicedWasserstein",
@@ -103,9 +115,12 @@ __all__ = [
     "Subsets",
     "SymmetricPrecisionRecall",
     "Vendi",
+    "Verdict",
     "authenticity",
     "cell_copying_test",
     "chamfer",
+    "chamfer_median",
+    "chord_straightness",
     "class_balance",
     "clipped_density_coverage",
     "copying_test",
@@ -120,15 +135,18 @@ __all__ = [
     "frechet_infinity",
     "held_out_distances",
     "inception_score",
+    "judge",
     "kernel_distance",
     "memorisation_ratio",
     "neighbor_metrics",
     "precision_recall",
     "probabilistic_precision_recall",
+    "rank_agreement",
     "rbf_mmd",
     "sliced_wasserstein",
     "sliced_wasserstein_approximation",
     "statistics_from_moments",
+    "steadiness",
     "straightness",
     "symmetric_precision_recall",
     "training_radii",

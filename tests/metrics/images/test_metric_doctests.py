@@ -10,6 +10,7 @@ import pytest
 MODULES = [
     "authenticity",
     "chamfer",
+    "chamfer_median",
     "class_balance",
     "clipped",
     "copying",
@@ -22,11 +23,13 @@ MODULES = [
     "memorisation",
     "precision_recall",
     "probabilistic",
+    "rank_agreement",
     "rbf",
     "sliced_wasserstein",
     "straightness",
     "symmetric",
     "vendi",
+    "verdicts",
 ]
 
 

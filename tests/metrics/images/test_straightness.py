@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from bench.metrics.images import straightness, trajectory_straightness
+from bench.metrics.images import chord_straightness, straightness, trajectory_straightness
 
 Array = npt.NDArray[np.floating]
 MEAN, SPREAD = np.array([3.0, -1.0]), 0.5
@@ -103,3 +103,29 @@ def test_bad_velocities_and_steps() -> None:
         trajectory_straightness(points=np.zeros((1, 2, 2)))
     with pytest.raises(ValueError, match="must be finite"):
         trajectory_straightness(points=np.full((2, 2, 2), np.inf))
+
+
+def test_ends_and_a_few_velocities_give_what_following_the_flow_gives() -> None:
+    point, velocities = start(50), []
+    for step in range(100):
+        speed = independent(point, np.full(len(point), step / 100))
+        if step % 10 == 0:
+            velocities.append(speed)
+        point = point + speed / 100
+    found = chord_straightness(start=start(50), end=point, velocities=np.stack(velocities))
+    expected = straightness(velocity=independent, start=start(50))
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    assert found.times == expected.times
+
+
+@pytest.mark.parametrize(
+    ("velocities", "message"),
+    [
+        (np.zeros((10, 4, 3)), r"\(10, 4, 3\), \(4, 2\) and \(4, 2\)"),
+        (np.zeros((0, 4, 2)), "velocities must be"),
+        (np.full((1, 4, 2), np.nan), "must be finite"),
+    ],
+)
+def test_trajectories_that_do_not_fit_are_refused(velocities: Array, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        chord_straightness(start=np.zeros((4, 2)), end=np.ones((4, 2)), velocities=velocities)

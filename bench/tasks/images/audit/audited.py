@@ -83,8 +83,19 @@ class Measuring:
 
     train: Tensor
     unseen: Tensor  # real samples that are neither reference, nor generated, nor training samples
+    radii: Tensor  # of each training sample to its nearest other one
+    reference: Tensor  # of each unseen sample to the nearest training sample
     head: tuple[Tensor, Tensor] | None
     slow: bool
+
+    @classmethod
+    def against(
+        cls, train: Tensor, unseen: Tensor, *, head: tuple[Tensor, Tensor] | None, slow: bool
+    ) -> Measuring:
+        """Compute what all sets are compared with."""
+        radii = metrics.training_radii(train=train)
+        reference = metrics.held_out_distances(train=train, held_out=unseen)
+        return cls(train=train, unseen=unseen, radii=radii, reference=reference, head=head, slow=slow)
 
     def names(self) -> tuple[str, ...]:
         """The metrics that can be measured here."""
@@ -132,8 +143,10 @@ class Measuring:
         train, unseen = self.train, self.unseen
         found = {
             "memorisation_ratio": metrics.memorisation_ratio(train=train, held_out=unseen, generated=y).ratio,
-            "authenticity": metrics.authenticity(train=train, generated=y).share,
-            "copying_z": metrics.copying_test(train=train, held_out=unseen, generated=y).z,
+            "authenticity": metrics.authenticity(train=train, generated=y, radii=self.radii).share,
+            "copying_z": metrics.copying_test(
+                train=train, held_out=unseen, generated=y, reference=self.reference
+            ).z,
         }
         if self.slow:
             found["cell_copying_z"] = metrics.cell_copying_test(train=train, held_out=unseen, generated=y).z

@@ -87,7 +87,7 @@ class ImageMetricAudit(Task):
             torch.from_numpy(part).to(ctx.device) for part in (features["train"], material.draw(DRAWS - 1)[0])
         )
         moved = None if head is None else (head[0].to(ctx.device), head[1].to(ctx.device))
-        measuring = Measuring(train=train, unseen=unseen, head=moved, slow=slow)
+        measuring = Measuring.against(train, unseen, head=moved, slow=slow)
         found = examine(material, measuring, ctx.progress)
         exhibits = tables(found, ctx.exhibit_dir)
         if unit.repeat == 0:
