@@ -23,12 +23,22 @@ def _settings(n: int, docking: str, library: int, **more: JSONScalar) -> dict[st
 
     `oracle_calls`: docking scores that a model may ask for in a unit. `off`: how many off-targets are used (0: all);
     `apart`: whether targets that are only looked at are docked; `poses`: how many poses PoseBusters sees.
+    `known`: how many measured preferences the oracle card uses (0: all).
     `heavy_datasets`: where models with the tag heavy run, everywhere without it.
     """
-    return {"n": n, "docking": docking, "library": library, "off": 0, "apart": False, "poses": 50, **more}
+    return {
+        "n": n,
+        "docking": docking,
+        "library": library,
+        "off": 0,
+        "apart": False,
+        "poses": 50,
+        "known": 0,
+        **more,
+    }
 
 
-_TINY: dict[str, JSONScalar] = {"heavy_datasets": "jak2_lck", "oracle_calls": 6, "poses": 1}
+_TINY: dict[str, JSONScalar] = {"heavy_datasets": "jak2_lck", "oracle_calls": 6, "poses": 1, "known": 4}
 _SMALL: dict[str, JSONScalar] = {"heavy_datasets": "jak2_lck", "oracle_calls": 16, "poses": 2}
 
 TASKS: tuple[TaskInfo, ...] = (
@@ -39,7 +49,7 @@ TASKS: tuple[TaskInfo, ...] = (
         scoring=1,
         entry="bench.tasks.selectbench.task:CaseStudies",
         sizes={
-            "tiny": SizePlan(datasets=("jak2_lck",), repeats=1, settings=_settings(2, "smoke", 10, **_TINY)),
+            "tiny": SizePlan(datasets=("jak2_lck",), repeats=1, settings=_settings(2, "smoke", 5, **_TINY)),
             "small": SizePlan(
                 datasets=("jak2_lck", "adrb1_adrb2"),
                 repeats=1,
@@ -55,7 +65,7 @@ TASKS: tuple[TaskInfo, ...] = (
         protocol="own",
         protocol_note=_NOTE
         + "At size small one conformer of a molecule is docked (two of one with flexible rings), "
-        "20 of the 64 reference drugs are used (10 for the panel), and models with the tag heavy run on the first case.",
+        "20 of the 64 reference drugs are used (10 for the panel), and models with the tag heavy run on one case.",
         requires=_REQUIRES,
         resources=_RESOURCES,
     ),
@@ -67,7 +77,7 @@ TASKS: tuple[TaskInfo, ...] = (
         entry="bench.tasks.selectbench.task:SafetyPanel",
         sizes={
             "tiny": SizePlan(
-                datasets=("panel_f10",), repeats=1, settings=_settings(1, "smoke", 10, off=2, **_TINY)
+                datasets=("panel_f10",), repeats=1, settings=_settings(1, "smoke", 5, off=2, **_TINY)
             ),
             "small": SizePlan(
                 datasets=("panel_f10",), repeats=1, settings=_settings(2, "quick", 10, **_SMALL)
@@ -94,7 +104,7 @@ TASKS: tuple[TaskInfo, ...] = (
         scoring=1,
         entry="bench.tasks.selectbench.task:StructureSet",
         sizes={
-            "tiny": SizePlan(datasets=("set4",), repeats=1, settings=_settings(1, "smoke", 10, **_TINY)),
+            "tiny": SizePlan(datasets=("set4",), repeats=1, settings=_settings(1, "smoke", 5, **_TINY)),
             "small": SizePlan(datasets=("set4",), repeats=1, settings=_settings(2, "quick", 20, **_SMALL)),
             "full": SizePlan(
                 datasets=("set16", "set58"),

@@ -25,6 +25,7 @@ class CasePlan:
     n: int  # molecules asked for with each assignment
     docking: DockSettings
     library: int
+    known: int  # ligands of known preference that the oracle card uses; 0: all
     oracle_calls: int  # in the unit, shared evenly by its assignments
     poses: int
     seed: int
@@ -56,6 +57,7 @@ def case_plan(case: DesignCase, unit: Unit) -> CasePlan:
         n=n,
         docking=SETTINGS[docking],
         library=int(unit.setting("library")),
+        known=int(unit.setting("known")),
         oracle_calls=int(unit.setting("oracle_calls")),
         poses=int(unit.setting("poses")),
         seed=unit.seed,

@@ -48,6 +48,7 @@ def known_pairs(plan: CasePlan, scorer: Scorer) -> list[KnownPair]:
     decided = {frozenset((a.on, t)) for a in plan.assignments for t in a.off}
     targets = tuple(sorted({t for pair in decided for t in pair}))
     wanted = [p for p in clear_preferences(targets) if frozenset((p.on, p.off)) in decided]
+    wanted = wanted[: plan.known or None]
     known = [(p, standardize(p.smiles)) for p in wanted]
     pairs: dict[tuple[str, str], Pair] = {}
     for preference, ligand in known:
