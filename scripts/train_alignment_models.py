@@ -31,6 +31,7 @@ from bench.models.alignment._robust import train_robust
 
 LAMBDAS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 WEIGHTS = Path(__file__).parents[1] / "bench" / "models" / "alignment" / "weights"
+HASHES = WEIGHTS.parent / "_hashes.py"
 
 
 def plan(lam: float, seed: int) -> TrainPlan:
@@ -58,6 +59,15 @@ def main() -> None:
             known[name] = {**told, "sha256": hashlib.sha256(content).hexdigest()}
             log.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
             print(name, known[name], flush=True)
+    if options.out == WEIGHTS:
+        HASHES.write_text(table(known), encoding="utf-8")
+
+
+def table(known: dict[str, Any]) -> str:
+    """The module that pins the files: name -> SHA-256."""
+    head = '"""SHA-256 of the shipped weights, as scripts/train_alignment_models.py wrote them."""\n'
+    rows = "".join(f'    "{name}": "{known[name]["sha256"]}",\n' for name in sorted(known))
+    return f"{head}\nfrom __future__ import annotations\n\nSHA256 = {{\n{rows}}}\n"
 
 
 Made = Iterator[tuple[str, nn.Module, dict[str, Any]]]

@@ -5,7 +5,8 @@
 Class c has as shape a dilated handwritten digit c at a random place, as texture Gaussian noise filtered to the
 orientation 18 c degrees and a frequency of 0.14 (even c) or 0.24 (odd c) cycles a pixel. In the training images shape
 and texture belong to the same class, so either tells the answer. `SHAPE` and `TEXTURE` are the strengths a_s and a_t,
-chosen once so that a plain classifier does about equally well with either cue alone.
+chosen once so that plain classifiers do about equally well with either cue alone. The three that are shipped
+(lambda 0) reach 0.52 with shapes (0.51 to 0.53) and 0.46 with textures (0.39 to 0.55): trainings differ more than cues.
 """
 
 from __future__ import annotations

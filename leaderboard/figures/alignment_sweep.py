@@ -132,7 +132,7 @@ def _replicates(dataset: DatasetView, line: Line) -> Float | None:
     count = len(np.unique(table[0]))
     if not np.isfinite(table).all() or table.shape[1] % count or (np.diff(table[0]) < 0).any():
         return None
-    return table[1].reshape(count, -1)
+    return np.asarray(table[1].reshape(count, -1))
 
 
 def report(found: Sequence[Sweep]) -> Figure | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 FEATURES, CLASSES = 128, 10
@@ -33,8 +32,3 @@ class EnergyCnn(nn.Module):
         """Logits (n, 10) of images float32 (n, 1, 32, 32) in [-1, 1]."""
         logits: Tensor = self.head(self.features(x))
         return logits
-
-
-def energy(logits: Tensor) -> Tensor:
-    """E(x) = -logsumexp_k f_k(x), (n,): lower is more likely."""
-    return -torch.logsumexp(logits, dim=1)

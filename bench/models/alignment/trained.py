@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
 from bench.adapters.alignment import LabelSpace, VisionModel
@@ -55,10 +54,6 @@ class SmallNetwork(VisionModel):
         hidden: nn.Module = self._network.features  # type: ignore[assignment]
         found: Tensor = hidden(2 * x - 1)
         return found
-
-    def energy(self, x: Tensor) -> Tensor:
-        """-logsumexp of the logits, (n,), relative to the Gaussian of training: lower is more likely."""
-        return -torch.logsumexp(self.logits(x), dim=1)
 
 
 class Autoencoder(SmallNetwork):

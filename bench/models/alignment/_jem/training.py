@@ -6,7 +6,7 @@ import copy
 import math
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -223,8 +223,3 @@ def one_cycle(done: float) -> float:
     if done < 0.3:
         return 0.04 + 0.96 * (1 - math.cos(math.pi * done / 0.3)) / 2
     return (1 + math.cos(math.pi * (done - 0.3) / 0.7)) / 2
-
-
-def with_seed(plan: TrainPlan, seed: int) -> TrainPlan:
-    """The same plan with another seed."""
-    return replace(plan, seed=seed)
