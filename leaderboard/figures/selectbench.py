@@ -104,7 +104,7 @@ def _windows(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
         layout={
             "xaxis": {"title": {"text": "window, kcal/mol"}},
             "yaxis": {"autorange": "reversed", "automargin": True},
-            "height": 120 + 46 * len(groups),
+            "height": max(360, 120 + 46 * len(groups)),
             "shapes": [_line(x0=TENFOLD, x1=TENFOLD, y0=0, y1=1, yref="paper")],
         },
         table=DataTable(head=("Model", "Window"), rows=rows_[:200]),
@@ -135,7 +135,7 @@ def _curves(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
             "line": {
                 "color": SERIES[i % len(SERIES)],
                 "dash": DASHES[i // len(SERIES) % len(DASHES)],
-                "shape": "hv",
+                "shape": "vh",
                 "width": 2,
             },
         }
@@ -190,7 +190,7 @@ def _matrix(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
         layout={
             "yaxis": {"autorange": "reversed", "automargin": True, "type": "category"},
             "xaxis": {"automargin": True, "side": "top", "type": "category"},
-            "height": 140 + 26 * len(labels),
+            "height": max(360, 140 + 26 * len(labels)),
         },
         table=DataTable(
             head=("Molecule", *targets),
