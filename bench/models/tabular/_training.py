@@ -55,7 +55,7 @@ class Player:
         self._parts = [weight for module in modules for weight in module.parameters()]
         self.vector = torch.cat([weight.detach().reshape(-1) for weight in self._parts])
         sizes = [weight.numel() for weight in self._parts]
-        for weight, view in zip(self._parts, self.vector.split(sizes), strict=True):
+        for weight, view in zip(self._parts, torch.split(self.vector, sizes), strict=True):
             weight.data = view.view_as(weight)
         self._first, self._second = torch.zeros_like(self.vector), torch.zeros_like(self.vector)
         self._betas, self._steps = betas, 0
