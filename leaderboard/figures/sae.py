@@ -18,6 +18,7 @@ CO_OCCURRENCE = {"pairs-03": 0.03, "pairs-25": 0.25, "pairs-50": 0.5, "pairs-80"
 TRUTH, TRAINED = "frozen-truth", "sae-topk"  # what monosemanticity costs is their difference
 SERIES = tuple(f"--series-{i}" for i in (1, 2, 3, 4, 5))
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+_TICKS = [1, 1.2, 1.5, 2, 3, 5, 8, 12]
 _FACETS = ("", "sparsity=0.5", "sparsity=2", "width=0.5", "width=2")
 _ROLES = (
     ("contender", "models", SERIES[0]),
@@ -166,7 +167,12 @@ def _against_co_occurrence(task: TaskView) -> Figure | None:
         traces=traces,
         layout={
             "xaxis": {"title": {"text": "probability of the partner, given a concept"}, "range": [-0.02, 1]},
-            "yaxis": {"title": {"text": "polysemanticity (log)"}, "type": "log"},
+            "yaxis": {
+                "title": {"text": "polysemanticity (log)"},
+                "type": "log",
+                "tickmode": "array",
+                "tickvals": _TICKS,
+            },
         },
         table=DataTable(head=("Model", "Co-occurrence", "Polysemanticity", "Interval"), rows=rows),
     )

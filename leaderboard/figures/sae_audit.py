@@ -18,7 +18,7 @@ CONDITIONS = {
     "c6": "sensitivity", "c7": "monotone", "c8": "reliability",
 }  # fmt: skip
 _VERDICTS = {"pass": ("v-right", "yes"), "fail": ("v-fooled", "no"), "n/a": ("grid", "n/a")}
-LEFT, CELL, ROW, TOP = 210.0, 78.0, 26.0, 34.0
+LEFT, CELL, ROW, TOP = 250.0, 78.0, 26.0, 34.0
 PANEL, GAP, ACROSS = 200.0, 30.0, 4
 Record = dict[str, Any]
 

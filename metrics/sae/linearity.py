@@ -36,7 +36,8 @@ def target_linearity(*, targets: Any, representation: Any, seed: int = 0) -> Tar
     """TL(Y, H) = 1 - ||Y - H (H'H)^-1 H'Y||^2 / ||Y||^2 for `targets` Y (n, c), centred, and H (n, d).
 
     Solved by a rank-revealing least squares. Above 1,000 dimensions H is replaced by its first 256 principal
-    components. `held_out` fits on 2/3 of the rows (with an intercept) and scores on the rest.
+    components. `held_out` fits on 2/3 of the rows (with an
+    intercept, on one principal component for ten rows) and scores on the rest.
     Raises `ValueError` for fewer than 3 rows or targets that are constant.
     """
     y, h = finite("targets", targets), finite("representation", representation)
@@ -62,9 +63,13 @@ def _explained(y: Float, h: Float) -> tuple[float, int]:
 
 
 def _held_out(y: Float, h: Float, fit: np.ndarray, rest: np.ndarray) -> float:
+    """Regression on the leading principal components of the fitted rows, one for ten rows, so that it does not overfit."""
     offset_y, offset_h = y[fit].mean(axis=0), h[fit].mean(axis=0)
-    solution = linalg.lstsq(h[fit] - offset_h, y[fit] - offset_y, cond=_SINGULAR, lapack_driver="gelsd")[0]
-    predicted = offset_y + (h[rest] - offset_h) @ solution
+    _, singular, directions = linalg.svd(h[fit] - offset_h, full_matrices=False)
+    usable = singular > _SINGULAR * max(1e-300, float(singular[0]))
+    kept = directions[usable][: max(1, len(fit) // 10)]
+    solution = linalg.lstsq((h[fit] - offset_h) @ kept.T, y[fit] - offset_y)[0]
+    predicted = offset_y + ((h[rest] - offset_h) @ kept.T) @ solution
     total = ((y[rest] - offset_y) ** 2).sum()
     return float(1 - ((y[rest] - predicted) ** 2).sum() / total) if total > 0 else 0.0
 

@@ -12,7 +12,6 @@ from bench.models.sae import _sparse
 from bench.models.sae._linear import LinearCoder, TopKCoder, steps_of
 from bench.models.sae._training import initial, preactivations
 
-
 _SCALED_ON = 4_096  # rows on which the common scale of codes is fitted
 
 
