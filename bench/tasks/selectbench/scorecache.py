@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -60,8 +61,6 @@ def _version(package: str) -> str:
 
 def score_key(pair: Pair, engine: EngineId) -> str:
     """SHA-256 (hex) over everything that the score depends on."""
-    import hashlib
-
     receptor = pair.receptor
     content = {
         "engine": engine.text,

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -43,6 +44,8 @@ def score_pairs(
                 if score.fault == "engine" and tries.get(index, 0) == 0:
                     tries[index] = 1
                     waiting.insert(0, index)
+                elif index in tries:
+                    yield index, replace(score, flags=(*score.flags, "retried"))
                 else:
                     yield index, score
     finally:

@@ -99,6 +99,7 @@ def test_a_fault_costs_one_pair_and_is_told_from_a_molecules_own(
     found = {mine[i].smiles: score for i, score in score_pairs(mine, Faulty, workers=2)}
     assert found["CCCCCCO"].error == "engine: the worker died"
     assert found["CCCCCCN"].value is not None
+    assert found["CCCCCCN"].flags == ("retried",)
     assert found["OCc1ccccc1"].error == "engine: RuntimeError: never works"
     assert (found["Cc1ccccc1C"].value, found["Cc1ccccc1C"].fault) == (None, "ligand")
     assert found["OC1CCCCC1"].value is not None
