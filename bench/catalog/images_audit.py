@@ -72,7 +72,7 @@ AUDIT_TASK = TaskInfo(
     entry="bench.tasks.images.audit.task:ImageMetricAudit",
     sizes={
         "tiny": SizePlan(datasets=("digits",), repeats=1, settings={"n": 60, "levels": 2, "slow": False}),
-        "small": SizePlan(datasets=("fashion",), repeats=1, settings={"n": 400, "levels": 5, "slow": False}),
+        "small": SizePlan(datasets=("fashion",), repeats=1, settings={"n": 400, "levels": 4, "slow": False}),
         "full": SizePlan(
             datasets=("fashion", "cifar10"), repeats=3, settings={"n": 1_000, "levels": 5, "slow": True}
         ),
