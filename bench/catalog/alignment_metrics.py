@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from bench.spec import Direction, Evidence, MetricInfo
 
 _GEIRHOS18 = "R. Geirhos et al. (2018), Generalisation in humans and deep neural networks"
@@ -28,10 +30,11 @@ def _metric(
     primary: bool = False,
     evidence: Evidence = "",
     target: float | None = None,
+    kind: Literal["sample_mean", "set"] = "set",
 ) -> MetricInfo:
     return MetricInfo(
         name=name, direction=direction, lo=lo, hi=hi, primary=primary, title=title, definition=definition, cite=cite,
-        evidence=evidence, target=target,
+        evidence=evidence, target=target, kind=kind,
     )  # fmt: skip
 
 
@@ -52,7 +55,8 @@ _KAPPA = _metric(
 METRICS: dict[str, tuple[MetricInfo, ...]] = {
     "similarity": (
         _metric("two_afc", "Agreement", "max", 0, 1, "Share of pairs of equal error in which the mildly distorted "
-                "image is nearer to the reference, by cosine distance of features.", cite=_ZHANG, primary=True),
+                "image is nearer to the reference, by cosine distance of features.", cite=_ZHANG, primary=True,
+                kind="sample_mean"),
         _metric("two_afc_euclidean", "Agreement, Euclidean", "max", 0, 1, "The same by Euclidean distance after every "
                 "feature is divided by its deviation over the references.", cite=_ZHANG),
         _metric("dose_response", "Dose and response", "max", -1, 1, "Spearman correlation of distance with severity, "
@@ -120,7 +124,7 @@ METRICS: dict[str, tuple[MetricInfo, ...]] = {
     ),
     "attribution": (
         _metric("rho", "Agreement", "max", -1, 1, "Spearman correlation over pixels of the gradient of the true "
-                "class's score with the mask of the shape, mean over images.", primary=True),
+                "class's score with the mask of the shape, mean over images.", primary=True, kind="sample_mean"),
         _metric("iou", "IoU", "max", 0, 1, "Overlap of the top tenth of the pixels, intersection over union."),
         _metric("dice", "Dice", "max", 0, 1, "Overlap of the top tenth of the pixels, Dice coefficient."),
         _metric("mask_energy", "Energy in the mask", "max", 0, _INF, "Share of the map inside the mask over the mask's "

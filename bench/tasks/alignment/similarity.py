@@ -82,6 +82,8 @@ class Similarity(Task):
         return TaskOutput(
             metrics=metrics,
             facets=facets,
+            samples={"two_afc": np.mean([_by_patch(d) for d in found["cosine"]], axis=0).astype(np.float32)},
+            sample_ids=np.arange(found["cosine"].shape[1]),
             exhibits=replicates(headline, ctx.exhibit_dir),
             notes=labels(ctx.load_dataset(unit.dataset)),
         )
@@ -98,7 +100,12 @@ def _of(found: Mapping[str, npt.NDArray[Any]], name: str, function: Any) -> Meas
 
 
 def _agreement(distances: npt.NDArray[Any], only: int | None = None) -> Score:
-    """Mean agreement with the order that people see, per patch; `only` keeps pairs with that family."""
+    """Mean agreement with the order that people see; `only` keeps pairs with that family."""
+    return mean_score(_by_patch(distances, only))
+
+
+def _by_patch(distances: npt.NDArray[Any], only: int | None = None) -> Float:
+    """The agreement on each patch, (n,)."""
     d = distances[:, :, list(PAIRED)].astype(np.float64)
     mild = [i for i in range(len(MILD)) if only is None or only >= len(MILD) or i == only]
     harsh = [
@@ -107,7 +114,7 @@ def _agreement(distances: npt.NDArray[Any], only: int | None = None) -> Score:
     first, second = np.broadcast_arrays(d[:, mild][:, :, None], d[:, harsh][:, None])
     shape = first.shape
     items = two_alternative_items(d0=first.ravel(), d1=second.ravel(), chose_1=np.zeros(first.size))
-    return mean_score(items.reshape(shape).mean(axis=(1, 2, 3)))
+    return np.asarray(items.reshape(shape).mean(axis=(1, 2, 3)))
 
 
 def _dose_response(distances: npt.NDArray[Any]) -> Score:
