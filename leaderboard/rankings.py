@@ -21,6 +21,7 @@ BOOTSTRAPS = 200
 MOST_RESAMPLED = 100  # models; beyond, ratings have no interval: resampling grows with the cube of the number
 MATRIX = 40  # models in the win-rate matrix
 ALPHA = 0.05
+SKIPPED = "skipped"
 Place = tuple[TaskView, DatasetView]
 
 
@@ -82,9 +83,9 @@ class Ranking:
 def build(places: Mapping[str, Place], lines: Sequence[Line], policy: Policy) -> Ranking | None:
     """Rank full results of all models but upper bounds over the columns of `places`; None for fewer than two."""
     ranked = {line.model: line for line in lines if line.limit is None and line.role != "bound"}
-    unavailable = _never_run(places, ranked)
-    ranked = {model: line for model, line in ranked.items() if model not in unavailable}
     shared = {key: place for key, place in places.items() if _n_measured(place, ranked) > 1}
+    skipped, skip_note = _skipped(shared, ranked)
+    ranked = {model: line for model, line in ranked.items() if model not in skipped}
     columns, evidence_note = _ranked_columns(shared)
     rows = [row for title, place in columns.items() for row in _rows(title, place, ranked)]
     present = sorted({row.model for row in rows})
@@ -94,19 +95,21 @@ def build(places: Mapping[str, Place], lines: Sequence[Line], policy: Policy) ->
     used, why = _usable_policy(rows, present, columns, floors, policy)
     table = scores.scores_from_rows(rows, policy=used, baseline=floors, models=present)
     scope = _scope([columns[key] for key in table.tasks])
-    return _ranking(
-        table, ranked, scope, [*why, *evidence_note, *_fill_notes(table, floors), *unavailable.values()]
-    )
+    return _ranking(table, ranked, scope, [*why, *evidence_note, *_fill_notes(table, floors), *skip_note])
 
 
-def _never_run(places: Mapping[str, Place], ranked: Mapping[str, Line]) -> dict[str, str]:
-    """Models of which every job was skipped, for want of a package or a device: that is no failure of theirs."""
-    found = {}
+def _skipped(places: Mapping[str, Place], ranked: Mapping[str, Line]) -> tuple[frozenset[str], list[str]]:
+    """Models of which every job of a column was skipped: what was not tried is no failure, and no success either."""
+    found = []
     for model, line in ranked.items():
-        statuses = {job.status for _, dataset in places.values() for job in dataset.jobs.get(line.key, ())}
-        if statuses == {"skipped"}:
-            found[model] = f"{text.visible(line.title, 40)} was skipped everywhere and is not ranked"
-    return found
+        jobs = (dataset.jobs.get(line.key, ()) for _, dataset in places.values())
+        if any(mine and all(job.status == SKIPPED for job in mine) for mine in jobs):
+            found.append(model)
+    if not found:
+        return frozenset(), []
+    names = ", ".join(text.visible(ranked[model].title, 40) for model in found[:6])
+    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+    return frozenset(found), [f"not ranked, as skipped on a whole data set or more: {names}{more}"]
 
 
 def _scope(places: Sequence[Place]) -> str:
@@ -155,10 +158,18 @@ def _rows(title: str, place: Place, ranked: Mapping[str, Line]) -> list[Row]:
     units = sorted({job.unit for found in jobs.values() for job in found})
     number = {unit: i for i, unit in enumerate(units)}
     return [
-        Row(model=model, task=title, repeat=number[job.unit], utility=_utility(metric, job))
+        Row(model=model, task=title, repeat=number[job.unit], utility=utility)
         for model, found in jobs.items()
-        for job in found
+        for job, utility in zip(found, _utilities(metric, found), strict=True)
     ]
+
+
+def _utilities(metric: MetricInfo, jobs: Sequence[JobRecord]) -> list[float | None]:
+    """One for each job; repeats that were skipped count like the mean of those that were run."""
+    values = [_utility(metric, job) for job in jobs]
+    measured = [value for value in values if value is not None]
+    mean = sum(measured) / len(measured) if measured else None
+    return [mean if job.status == SKIPPED else value for job, value in zip(jobs, values, strict=True)]
 
 
 def _utility(metric: MetricInfo, job: JobRecord) -> float | None:

@@ -15,13 +15,13 @@ _TRUE = (
 _PROTOCOL = (
     "Rows are shuffled, stratified by a target with classes, and split 40 / 40 / 20 into training rows, as many "
     "hold-out rows and test rows; the model makes as many rows as it was trained on. At size small, models with the "
-    "tag heavy run on the first data set only."
+    "tag heavy run on the first repeat only."
 )
 
 
 def _settings(n: int, **more: JSONScalar) -> dict[str, JSONScalar]:
     """`test_over_train`: the repeats draw their rows anew from one data set. `predictors` and `learners` name the
-    models to use, all by default. `heavy_datasets`, `heavy_repeats`: where models with the tag heavy run.
+    models to use, all by default. `heavy_repeats`: repeats that models with the tag heavy run on.
     """
     return {"n": n, "test_over_train": 0.5, **more}
 
@@ -38,7 +38,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("k401ksubs", "penguins"),
                 repeats=2,
-                settings=_settings(500, heavy_datasets="k401ksubs", heavy_repeats=2),
+                settings=_settings(500, heavy_repeats=1),
             ),
             "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
         },
@@ -64,7 +64,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("scm_mix12", "bn_rand20", "scm_lingam10"),
                 repeats=2,
-                settings=_settings(400, oracle_rows=20_000, heavy_datasets="scm_mix12", heavy_repeats=2),
+                settings=_settings(400, oracle_rows=20_000, heavy_repeats=1),
             ),
             "full": SizePlan(
                 datasets=(*_TRUE, *_EMBEDDED), repeats=10, settings=_settings(5_000, oracle_rows=200_000)
@@ -88,7 +88,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("k401ksubs", "breast_cancer"),
                 repeats=2,
-                settings=_settings(500, heavy_datasets="k401ksubs", heavy_repeats=1),
+                settings=_settings(500, heavy_repeats=1),
             ),
             "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
         },
@@ -110,7 +110,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("affairs", "diabetes"),
                 repeats=2,
-                settings=_settings(500, heavy_datasets="affairs", heavy_repeats=1),
+                settings=_settings(500, heavy_repeats=1),
             ),
             "full": SizePlan(datasets=_EMBEDDED, repeats=10, settings=_settings(10_000)),
         },

@@ -66,8 +66,26 @@ def test_a_model_skipped_everywhere_has_not_failed(tmp_path: Path) -> None:
     assert family.ranking is not None
     assert [s.line.model for s in family.ranking.standings] == ["a", "b"]
     assert family.ranking.n_failed == 0
-    assert "absent was skipped everywhere and is not ranked" in family.ranking.notes
+    assert "not ranked, as skipped on a whole data set or more: absent" in family.ranking.notes
     assert {row.line.model for row in family.table.everyone} == {"a", "b", "absent"}
+
+
+def test_a_skipped_repeat_counts_like_those_that_were_run(tmp_path: Path) -> None:
+    store = fabricate.FakeStore(tmp_path / "store")
+    for model, scores in (("a", (0.4, 0.2)), ("b", (0.35, None)), ("chance", (0.1, 0.1))):
+        for repeat, value in enumerate(scores):
+            store.add(
+                task=fabricate.RANKED_TASKS[0], model=model, dataset="items", repeat=repeat, task_version=2,
+                status="ok" if value else "skipped", values={"accuracy": value} if value else {}, primary="accuracy",
+                directions={"accuracy": "max"}, error_message="" if value else "one repeat only",
+                info={"name": model, "baseline": model == "chance"},
+            )  # fmt: skip
+    registry = fabricate.ranked_registry()
+    found = build_edition("small", read([store.write()], registry), registry, histories={})
+    ranking = found.families[0].ranking
+    assert ranking is not None
+    assert [s.line.model for s in ranking.standings] == ["b", "a", "chance"]
+    assert ranking.n_failed == 0
 
 
 def test_the_policy_and_its_consequences_stand_beside_every_ranking(ranked_site: Built) -> None:

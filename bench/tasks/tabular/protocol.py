@@ -117,16 +117,15 @@ def split_order(frame: pd.DataFrame, schema: TableSchema, *, seed: int) -> Rows:
 
 
 def require_affordable(tags: tuple[str, ...], unit: Unit) -> None:
-    """Raise `MissingRequirement` if this size has no time for a heavy model on this unit.
+    """Raise `MissingRequirement` if this size has no time for a heavy model on this repeat.
 
-    Settings: `heavy_datasets`, names with commas between, and `heavy_repeats`; without them everything runs.
+    Setting: `heavy_repeats`, the number of repeats they run on; without it they run on all.
     """
-    if HEAVY not in tags or "heavy_datasets" not in unit.settings:
+    if HEAVY not in tags or "heavy_repeats" not in unit.settings:
         return
-    datasets = str(unit.setting("heavy_datasets")).split(",")
-    repeats = int(unit.settings.get("heavy_repeats") or unit.repeat + 1)
-    if unit.dataset not in datasets or unit.repeat >= repeats:
+    repeats = int(unit.setting("heavy_repeats"))
+    if unit.repeat >= repeats:
         raise MissingRequirement(
-            f"models with the tag {HEAVY!r} train for minutes; at size {unit.size} they run on "
-            f"{', '.join(datasets)}, repeats 0 to {repeats - 1} of this task only (size full runs them everywhere)"
+            f"models with the tag {HEAVY!r} train for minutes; at size {unit.size} they run on the first {repeats} "
+            "of the repeats of this task only (size full runs them on all)"
         )
