@@ -9,8 +9,10 @@ from bench.spec import SIZES, Size, SizePlan, TaskInfo
 
 __all__ = ["DATASETS", "MODELS", "TASKS"]
 
-_GENERATED = "Generated stimuli with known truth beside the images that people answered, which are skipped unless they "
-_GENERATED += "are in a mirror or may be downloaded."
+_GENERATED = (
+    "Generated stimuli with known truth beside the images that people answered, which are skipped unless they are in a "
+    "mirror or may be downloaded."
+)
 
 
 def _sizes(
@@ -50,8 +52,9 @@ TASKS: tuple[TaskInfo, ...] = (
         "Similarity",
         "Of two images with the same error, one mildly and one harshly distorted, does the model find the mild one "
         "nearer, as people do?",
-        "An ordering known of people stands for their answers. Intervals resample patches.",
-        _sizes("distortion-pairs", ("distortion-pairs",), patches=(4, 20, 60)),
+        _GENERATED + " For generated pairs an ordering known of people stands for their answers; intervals resample "
+        "patches.",
+        _sizes("distortion-pairs", ("distortion-pairs", "bapps"), patches=(4, 20, 60), triplets=(60, 600, 36_344)),
     ),
     _task(
         "gloss",

@@ -73,6 +73,20 @@ DATASETS: tuple[DatasetInfo, ...] = (
         "f58b9ee12484d6078cc7aa4d6646b52a3f26167f63563165dc4ba6b896d9dd66",
     ),
     DatasetInfo(
+        name="bapps",
+        entry="bench.datasets.alignment.bapps:load",
+        locate="bench.datasets.alignment.bapps:locate",
+        title="BAPPS",
+        summary="Triplets of photographs, 64 x 64, with the share of five people who found one of two distorted "
+        "versions nearer to the reference; the validation set.",
+        license="BSD-2-Clause (code); none stated (data)",
+        data="real",
+        evidence="human_trials",
+        sha256="",
+        url="https://github.com/richzhang/PerceptualSimilarity",
+        citation="R. Zhang et al. (2018), The unreasonable effectiveness of deep features as a perceptual metric",
+    ),
+    DatasetInfo(
         name="cue-conflict",
         entry=f"{_HUMAN}:load_cues",
         locate=f"{_HUMAN}:locate_cues",

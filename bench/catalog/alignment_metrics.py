@@ -61,6 +61,7 @@ METRICS: dict[str, tuple[MetricInfo, ...]] = {
                 "feature is divided by its deviation over the references.", cite=_ZHANG),
         _metric("dose_response", "Dose and response", "max", -1, 1, "Spearman correlation of distance with severity, "
                 "mean over kinds of distortion and patches.", evidence="physical_truth"),
+        *_CEILING,
     ),
     "gloss": (
         _metric("gloss", "Gloss", "max", 0, 1, "Root of the product of both parts, each from 0 at chance to 1: the "

@@ -60,5 +60,5 @@ def _step(x: Tensor, moved: Tensor, gradient: Tensor, norm: Norm) -> Tensor:
 
 
 def _length(v: Tensor) -> Tensor:
-    length: Tensor = v.flatten(1).norm(dim=1).clamp_min(1e-12)  # type: ignore[no-untyped-call]
+    length: Tensor = v.flatten(1).norm(dim=1).clamp_min(1e-12)
     return length.view(-1, 1, 1, 1)

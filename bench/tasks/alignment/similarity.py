@@ -3,105 +3,154 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bench.datasets.alignment.bapps import Bapps, Triplets
 from bench.datasets.alignment.distortions import FAMILIES, HARSH, MILD, PAIRED, SEVERITIES
 from bench.metrics.alignment.ranks import average_ranks, rank_correlations
 from bench.metrics.alignment.result import Score, mean_score, undefined
-from bench.metrics.alignment.similarity import cosine_distance, standardised_distance, two_alternative_items
+from bench.metrics.alignment.similarity import (
+    cosine_distance,
+    standardised_distance,
+    two_alternative_items,
+    two_alternatives_ceiling,
+)
 from bench.spec import Artifact, Context, JSONScalar, Measure, Task, TaskOutput, Unit
 from bench.tasks.alignment import artifact as files
-from bench.tasks.alignment.scores import labels, measure, replicates
+from bench.tasks.alignment.scores import above, ceiled, labels, measure, replicates
 from bench.tasks.alignment.seeing import check_batches, features_of, require_vision
 from bench.tasks.alignment.stimuli import amount, distorted
 
 Float = npt.NDArray[np.float64]
-_PER_PATCH = (len(FAMILIES), len(SEVERITIES))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Shown:
+    references: npt.NDArray[np.uint8]  # (n, 3, H, W)
+    images: npt.NDArray[np.uint8]  # (n, *grid, 3, H, W): what each reference is compared with
+    triplets: Triplets | None  # with the answers of people; None for the generated pairs
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        return self.images.shape[:-3]
 
 
 class Similarity(Task):
-    """Artifact: `answers.npz` with `cosine` and optionally `euclidean`, float (trainings, patches, 8, 8): the distance
-    of every distorted image to its reference, by family of distortion and severity. Any other measure of distance may
-    stand in their place.
+    """Artifact: `answers.npz` with `cosine` and optionally `euclidean`, float: distances of the compared images to
+    their references, (trainings, patches, 8, 8) by family of distortion and severity, or (trainings, triplets, 2). Any
+    other measure of distance may stand in their place.
     """
 
     def collect(self, adapter: Any, unit: Unit, ctx: Context) -> Mapping[str, JSONScalar]:
         """Distances in the model's features."""
         model = require_vision(adapter, unit.task)
-        n = amount(unit, "patches")
-        references, images = distorted(ctx.load_dataset(unit.dataset), ctx, n)
-        flat = images.reshape(-1, *references.shape[1:])
+        shown = _shown(unit, ctx)
+        n, flat = len(shown.references), shown.images.reshape(-1, *shown.references.shape[1:])
 
         def distances() -> dict[str, npt.NDArray[Any]]:
-            check_batches(model, references, ctx.device)
-            own, other = features_of(model, references, ctx.device), features_of(model, flat, ctx.device)
+            check_batches(model, shown.references, ctx.device)
+            own, other = (features_of(model, images, ctx.device) for images in (shown.references, flat))
             repeated = np.repeat(own, len(flat) // n, axis=0)
             found = {
                 "cosine": cosine_distance(x=repeated, y=other),
                 "euclidean": standardised_distance(x=repeated, y=other, references=own),
             }
-            return {name: d.reshape(n, *_PER_PATCH).astype(np.float32) for name, d in found.items()}
+            return {name: d.reshape(shown.grid).astype(np.float32) for name, d in found.items()}
 
         files.write(ctx.artifact_dir, files.stacked(list(files.over_runs(model, distances))))
-        return {"patches": n}
+        return {"references": n, "compared": len(flat)}
 
     def export_inputs(self, unit: Unit, ctx: Context, folder: Path) -> Mapping[str, Any]:
-        """`images.npz`: references and distorted images."""
-        n = amount(unit, "patches")
-        references, images = distorted(ctx.load_dataset(unit.dataset), ctx, n)
-        files.export_images(folder, references=references, distorted=images)
+        """`images.npz`: references and what they are compared with."""
+        shown = _shown(unit, ctx)
+        files.export_images(folder, references=shown.references, compared=shown.images)
+        grid = ", ".join(map(str, shown.grid))
         return {
-            "n": n,
-            "files": {"images.npz": "uint8 references (n, 3, 64, 64), distorted (n, 8, 8, 3, 64, 64)"},
-            "output": {
-                files.FILE: f"cosine: float (trainings, {n}, 8, 8), distance of each to its reference"
-            },
+            "n": len(shown.references),
+            "files": {"images.npz": f"uint8 references (n, 3, 64, 64), compared ({grid}, 3, 64, 64)"},
+            "output": {files.FILE: f"cosine: float (trainings, {grid}), distance of each to its reference"},
         }
 
     def check_artifact(self, artifact: Artifact, unit: Unit, ctx: Context) -> None:
         """Finite distances of the right shape."""
-        self._read(artifact, unit)
+        self._read(artifact, _shown(unit, ctx))
 
     def score(self, artifact: Artifact, unit: Unit, ctx: Context) -> TaskOutput:
-        """Agreement over patches; a patch is an item, as its pairs belong together."""
-        found = self._read(artifact, unit)
-        headline = [_agreement(d) for d in found["cosine"]]
-        metrics: dict[str, Measure | float] = {
-            "two_afc": measure(headline),
-            "two_afc_euclidean": _of(found, "euclidean", _agreement),
-            "dose_response": measure([_dose_response(d) for d in found["cosine"]]),
-        }
-        facets: dict[str, Mapping[str, Measure | float]] = {}
-        for index, name in enumerate(FAMILIES):
-            scores = [_agreement(d, only=index) for d in found["cosine"]]
-            facets[f"distortion={name}"] = {"two_afc": measure(scores)}
+        """Agreement over references; a patch is an item, as its pairs belong together."""
+        shown = _shown(unit, ctx)
+        found = self._read(artifact, shown)
+        items = {name: [_items(d, shown.triplets) for d in values] for name, values in found.items()}
+        headline = [mean_score(values) for values in items["cosine"]]
+        ceiling = 1.0
+        dose = Measure(value=None, reason="these images have no severity")
+        if shown.triplets is None:
+            dose = measure([_dose_response(d) for d in found["cosine"]])
+        else:
+            ceiling, _ = two_alternatives_ceiling(chose_1=shown.triplets.chose_1)
+        value = measure(headline)
+        top, quotient = ceiled(value, ceiling, "")
+        euclidean = Measure(value=None, reason="no euclidean distances were handed in")
+        if "euclidean" in items:
+            euclidean = measure([mean_score(values) for values in items["euclidean"]])
         return TaskOutput(
-            metrics=metrics,
-            facets=facets,
-            samples={"two_afc": np.mean([_by_patch(d) for d in found["cosine"]], axis=0).astype(np.float32)},
-            sample_ids=np.arange(found["cosine"].shape[1]),
+            metrics={
+                "two_afc": value,
+                "two_afc_euclidean": euclidean,
+                "dose_response": dose,
+                "ceiling": top,
+                "ceiled": quotient,
+            },
+            facets=_by_kind(found["cosine"], items["cosine"], shown.triplets),
+            samples={"two_afc": np.mean(items["cosine"], axis=0).astype(np.float32)},
+            sample_ids=np.arange(len(shown.references)),
+            flags=("above-ceiling",) if above(value, ceiling) else (),
             exhibits=replicates(headline, ctx.exhibit_dir),
             notes=labels(ctx.load_dataset(unit.dataset)),
         )
 
-    def _read(self, artifact: Artifact, unit: Unit) -> dict[str, npt.NDArray[Any]]:
-        shape = (amount(unit, "patches"), *_PER_PATCH)
-        return files.read(artifact, {"cosine": shape}, {"euclidean": shape})
+    def _read(self, artifact: Artifact, shown: _Shown) -> dict[str, npt.NDArray[Any]]:
+        return files.read(artifact, {"cosine": shown.grid}, {"euclidean": shown.grid})
 
 
-def _of(found: Mapping[str, npt.NDArray[Any]], name: str, function: Any) -> Measure:
-    if name not in found:
-        return Measure(value=None, reason=f"no {name} distances were handed in")
-    return measure([function(d) for d in found[name]])
+def _shown(unit: Unit, ctx: Context) -> _Shown:
+    data = ctx.load_dataset(unit.dataset)
+    if isinstance(data, Bapps):
+        found = data.triplets(amount(unit, "triplets"))
+        return _Shown(
+            references=found.references, images=np.stack([found.first, found.second], axis=1), triplets=found
+        )
+    references, images = distorted(data, ctx, amount(unit, "patches"))
+    return _Shown(references=references, images=images, triplets=None)
 
 
-def _agreement(distances: npt.NDArray[Any], only: int | None = None) -> Score:
-    """Mean agreement with the order that people see; `only` keeps pairs with that family."""
-    return mean_score(_by_patch(distances, only))
+def _items(distances: npt.NDArray[Any], triplets: Triplets | None) -> Float:
+    """The agreement on each reference, (n,)."""
+    if triplets is None:
+        return _by_patch(distances)
+    d = distances.astype(np.float64)
+    return two_alternative_items(d0=d[:, 0], d1=d[:, 1], chose_1=triplets.chose_1)
+
+
+def _by_kind(
+    distances: npt.NDArray[Any], items: list[Float], triplets: Triplets | None
+) -> dict[str, Mapping[str, Measure | float]]:
+    """Agreement for each kind of distortion."""
+    facets: dict[str, Mapping[str, Measure | float]] = {}
+    if triplets is None:
+        for index, name in enumerate(FAMILIES):
+            scores = [mean_score(_by_patch(d, only=index)) for d in distances]
+            facets[f"distortion={name}"] = {"two_afc": measure(scores)}
+        return facets
+    kinds = np.array(triplets.kinds)
+    for name in dict.fromkeys(triplets.kinds):
+        scores = [mean_score(values[kinds == name]) for values in items]
+        facets[f"distortion={name}"] = {"two_afc": measure(scores)}
+    return facets
 
 
 def _by_patch(distances: npt.NDArray[Any], only: int | None = None) -> Float:

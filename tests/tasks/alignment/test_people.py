@@ -13,7 +13,7 @@ from PIL import Image
 
 from bench.adapters.efflite import FILE
 from bench.datasets import packaged
-from bench.datasets.alignment import human, sources
+from bench.datasets.alignment import bapps, human, sources
 from bench.errors import MissingRequirement
 from bench.metrics.alignment.calibration import softmax
 from tests.tasks.alignment.conftest import SHARED, Lab, load, model, values
@@ -151,11 +151,56 @@ def test_a_missing_answer_is_named(authors: Path) -> None:
         human.load_cues()
 
 
+def triplet(kind: str, number: int, share: float) -> dict[str, bytes]:
+    """A reference in black, a first version near to it and a second far away."""
+    judge = io.BytesIO()
+    np.save(judge, np.array([share], dtype=np.float32))
+    made = {
+        f"{kind}/{part}/{number:06d}.png": small_picture(c, number)
+        for part, c in (("ref", 0), ("p0", 9), ("p1", 99))
+    }
+    return {f"val/{name}": content for name, content in made.items()} | {
+        f"val/{kind}/judge/{number:06d}.npy": judge.getvalue()
+    }
+
+
+def small_picture(amplitude: int, seed: int) -> bytes:
+    rng = np.random.default_rng(seed)
+    pixels = 100 + rng.integers(0, 50, (64, 64, 3)) + amplitude * rng.random((64, 64, 3))
+    out = io.BytesIO()
+    Image.fromarray(pixels.astype(np.uint8)).save(out, format="PNG")
+    return out.getvalue()
+
+
+def test_triplets_of_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Lab) -> None:
+    (tmp_path / "human_alignment").mkdir()
+    monkeypatch.setenv("BENCH_MIRROR", str(tmp_path))
+    monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "cache"))
+    parts: dict[str, bytes] = {}
+    for kind in bapps.KINDS:
+        for number, share in enumerate((0.2, 0.6, 0.0)):
+            parts |= triplet(kind, number, share)
+    archive(tmp_path / "human_alignment" / bapps.FILE.name, parts)
+    assert bapps.locate() is None
+    found = bapps.load().triplets(12)
+    assert found.kinds == (*bapps.KINDS, *bapps.KINDS)  # two of each, in turn
+    assert found.chose_1.tolist() == pytest.approx([0.2] * 6 + [0.6] * 6)
+    output = lab.run(model("pixels"), lab.unit("similarity", "bapps", triplets=12))
+    measured = values(output.metrics)
+    # The first version is always nearer, with which 80 % and 40 % of the people agree.
+    assert measured["two_afc"] == pytest.approx((0.8 + 0.4) / 2)
+    assert measured["ceiling"] == pytest.approx((0.8 + 0.6) / 2)
+    assert measured["ceiled"] == pytest.approx(0.6 / 0.7)
+    assert measured["dose_response"] is None
+    assert len(output.facets) == 6
+    assert output.notes["evidence"] == "human_trials"
+
+
 def test_what_is_not_there_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_MIRROR", str(tmp_path))
     monkeypatch.setenv("BENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("BENCH_ALLOW_DOWNLOAD", raising=False)
-    for located in (human.locate_cues(), human.locate_edges(), human.locate_soft_labels()):
+    for located in (bapps.locate(), human.locate_cues(), human.locate_edges(), human.locate_soft_labels()):
         assert located is not None
         assert "BENCH_MIRROR" in located
         assert "--allow-download" in located
