@@ -51,7 +51,7 @@ DATASETS: tuple[DatasetInfo, ...] = (
         "Rendered surfaces, matte and glossy, and series of one surface at seven bump heights; the win curves of 20 "
         "people for other surfaces are published.",
         "human_aggregate",
-        "9bb5ad5b367c4519f5d242c7cb49ec971551e849e884222ab6961a72d4b9abe3",
+        "a401358d0bbb926709951077aff684bd38ee2ebd821f6b902e2b28673e93cad1",
         source="",
     ),
     _world(

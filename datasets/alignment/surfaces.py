@@ -2,7 +2,8 @@
 
 A height field of noise (2 to 6 cycles an image) with bumps of height b is lit by ten lights and a gradient of ambient
 light, seen from the front. Reflection is Lambertian with albedo 0.35 and specular by Schlick's approximation of
-Fresnel's law; a lobe of finite roughness blurs the lights. Exposure is fixed for a scene, not for an image.
+Fresnel's law; a lobe of finite roughness blurs the lights. Exposure is fixed for a scene, not for an image. Scenes
+differ in relief, in the strength of their lights and in exposure, so that contrast alone tells gloss from matte badly.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 EDGE, SEED, ALBEDO, ROUGHNESS, GAMMA, LIGHTS = 64, 20260101, 0.35, 0.08, 2.2, 10
 MATTE, GLOSSY, BETWEEN = 0.02, 0.30, 0.15  # specular reflectance at normal incidence
 LEVELS = (0.15, 0.35, 0.55, 0.75, 0.95, 1.15, 1.35)  # bump heights of the win curves
-SHA256 = hashlib.sha256(f"bumpy-surfaces|1|{SEED}|{ALBEDO}|{ROUGHNESS}|{LEVELS}".encode()).hexdigest()
+SHA256 = hashlib.sha256(f"bumpy-surfaces|2|{SEED}|{ALBEDO}|{ROUGHNESS}|{LEVELS}".encode()).hexdigest()
 _BLOCK = 50  # images rendered at a time
 
 Float = npt.NDArray[np.float64]
@@ -68,7 +69,8 @@ def _render(scenes: list[tuple[int, int]], bump: Float, reflectance: Float) -> I
     heights, directions, strengths, sharpness, sky = (np.stack(values) for values in zip(*parts, strict=True))
     lights = _Lights(directions, strengths, sharpness, sky)
     exposure = _brightness(heights, np.full(len(scenes), 0.75), np.full(len(scenes), BETWEEN), lights)
-    scale = 0.8 / np.quantile(exposure.reshape(len(scenes), -1), 0.95, axis=1)
+    gain = [np.exp(np.random.default_rng((SEED, *scene, 2)).normal(0, 0.4)) for scene in scenes]
+    scale = 0.8 * np.array(gain) / np.quantile(exposure.reshape(len(scenes), -1), 0.95, axis=1)
     light = scale[:, None, None] * _brightness(heights, bump, reflectance, lights)
     return np.asarray((255 * np.clip(light, 0, 1) ** (1 / GAMMA)).round(), dtype=np.uint8)
 
@@ -111,18 +113,19 @@ def _brightness(heights: Float, bump: Float, reflectance: Float, lights: _Lights
 
 
 def _scene(rng: np.random.Generator) -> tuple[Float, Float, Float, Float, Float]:
-    """Height field of unit slope, and its lights."""
+    """Height field, of slope about 0.5 at bump height 1, and its lights."""
     fy, fx = np.meshgrid(np.fft.fftfreq(EDGE), np.fft.fftfreq(EDGE), indexing="ij")
     cycles = EDGE * np.hypot(fy, fx)
     field = np.fft.ifft2(
         np.fft.fft2(rng.standard_normal((EDGE, EDGE))) * ((cycles >= 2) & (cycles <= 6))
     ).real
     slopes = np.gradient(field)
-    height = field / np.sqrt((slopes[0] ** 2 + slopes[1] ** 2).mean())
+    relief = 0.5 * np.exp(rng.normal(0, 0.8))
+    height = relief * field / np.sqrt((slopes[0] ** 2 + slopes[1] ** 2).mean())
     directions = rng.standard_normal((LIGHTS, 3))
     directions[:, 2] = np.abs(directions[:, 2])
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    strengths = np.exp(rng.normal(1.5, 0.7, LIGHTS))
+    strengths = np.exp(rng.normal(0.5, 0.7, LIGHTS) + rng.normal(0, 1.0))
     sky = rng.standard_normal(3)
     return (
         height,
