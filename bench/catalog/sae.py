@@ -103,7 +103,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("pairs-95",),
                 repeats=2,
-                settings=_synth(60_000, 384_000, 10_000, 64, sweep_repeats=1, sparsities="0.5"),
+                settings=_synth(60_000, 320_000, 8_000, 48, sweep_repeats=1, sparsities="0.5"),
             ),
             "full": SizePlan(
                 datasets=_WORLDS,
@@ -128,7 +128,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("pairs-03", "pairs-80", "pairs-95"),
                 repeats=3,
-                settings=_synth(60_000, 384_000, 10_000, 64),
+                settings=_synth(60_000, 320_000, 8_000, 48),
             ),
             "full": SizePlan(
                 datasets=("pairs-03", "pairs-25", "pairs-50", "pairs-80", "pairs-95"),
@@ -154,7 +154,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("minilm-l3",),
                 repeats=1,
-                settings=_lm(32, 1_024, 32, 51_200, 40, 4, 120, 80, 32, held_back="slow"),
+                settings=_lm(24, 1_024, 32, 40_960, 30, 3, 120, 80, 32, held_back="slow"),
             ),
             "full": SizePlan(
                 datasets=("smollm2-l9", "minilm-l3"),
@@ -205,7 +205,7 @@ TASKS: tuple[TaskInfo, ...] = (
             "small": SizePlan(
                 datasets=("pairs-03",),
                 repeats=1,
-                settings={"worlds": "pairs-03,pairs-80,pairs-95", "rows": 4_000, "reseeds": 3},
+                settings={"worlds": "pairs-03,pairs-80,pairs-95", "rows": 3_000, "reseeds": 3},
             ),
             "full": SizePlan(
                 datasets=("pairs-03",),

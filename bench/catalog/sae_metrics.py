@@ -197,9 +197,9 @@ AUDIT = (
 _TL = "The Weight Gram Matrix Captures Sequential Feature Linearization (2026)"
 
 LINEARITY = (
-    _metric("held_out", "max", "Held-out linearity", "Target linearity fitted on two thirds of the texts and scored "
-            "on the "
-            "rest, last layer, mean over sets of texts.", lo=float("-inf"), hi=1.0, primary=True),
+    _metric("held_out", "max", "Held-out linearity", "Target linearity fitted on two thirds of the texts (a principal "
+            "component for ten texts) and scored on the rest, last layer, mean over sets of texts.",
+            lo=float("-inf"), hi=1.0, primary=True),
     _metric("best_layer", "max", "Best layer", "The same at the layer where it is largest.", lo=float("-inf"), hi=1.0),
     _metric("tl", "none", "Linearity, published", "1 - ||Y - H (H'H)^-1 H'Y||^2 / ||Y||^2 with centred targets, on "
             "the same "

@@ -63,7 +63,7 @@ def _explained(y: Float, h: Float) -> tuple[float, int]:
 
 
 def _held_out(y: Float, h: Float, fit: np.ndarray, rest: np.ndarray) -> float:
-    """Regression on the leading principal components of the fitted rows, one for ten rows, so that it does not overfit."""
+    """Regression on leading principal components of the fitted rows, one for ten rows: it does not overfit."""
     offset_y, offset_h = y[fit].mean(axis=0), h[fit].mean(axis=0)
     _, singular, directions = linalg.svd(h[fit] - offset_h, full_matrices=False)
     usable = singular > _SINGULAR * max(1e-300, float(singular[0]))

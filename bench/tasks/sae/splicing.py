@@ -89,11 +89,15 @@ def _sentence_loss(plan: LmUnit, rebuilt: npt.NDArray[np.float64] | None) -> tup
     model: Any = plan.hook.load()
     if rebuilt is None:
         return 0.0, 0.0
-    cosines = []
-    for rows in _batches(plan):
-        vectors = [
-            model.tail(_spliced(plan, given, rows), plan.hook.layer, model.layers).mean(dim=1)
-            for given in (None, rebuilt)
-        ]
-        cosines.append(torch.cosine_similarity(vectors[0], vectors[1], dim=1))
-    return float(1 - torch.cat(cosines).double().mean()), 0.0
+    original = torch.from_numpy(plan.kept("sentences", lambda: _sentences(plan, model, None)))
+    changed = torch.from_numpy(_sentences(plan, model, rebuilt))
+    return float(1 - torch.cosine_similarity(original, changed, dim=1).double().mean()), 0.0
+
+
+def _sentences(plan: LmUnit, model: Any, rebuilt: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float32]:
+    """The vector of each spliced row."""
+    parts = [
+        model.tail(_spliced(plan, rebuilt, rows), plan.hook.layer, model.layers).mean(dim=1)
+        for rows in _batches(plan)
+    ]
+    return np.asarray(torch.cat(parts).numpy())
