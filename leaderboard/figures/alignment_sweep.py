@@ -33,6 +33,7 @@ class Sweep:
     """Replicates of one benchmark's headline: (lambdas, trainings, replicates)."""
 
     title: str
+    evidence: str
     metric: MetricInfo
     lambdas: tuple[float, ...]
     drawn: Float
@@ -100,6 +101,7 @@ def _sweep(task: TaskView, dataset: DatasetView) -> Sweep | None:
         return None
     return Sweep(
         title=f"{task.info.title}, {dataset.title}",
+        evidence=text.visible(dataset.evidence.replace("_", " "), 40) or "not stated",
         metric=task.info.primary,
         lambdas=tuple(value for value, _ in rows),
         drawn=np.stack([table for _, table in rows]),
@@ -142,6 +144,7 @@ def report(found: Sequence[Sweep]) -> Figure | None:
     rows = tuple(
         (
             sweep.title,
+            sweep.evidence,
             f"{sweep.metric.title or sweep.metric.name} ({'lower' if sweep.metric.direction == 'min' else 'higher'})",
             f"{sweep.best():g}",
             str(sweep.seeds),
@@ -160,7 +163,16 @@ def report(found: Sequence[Sweep]) -> Figure | None:
         f"lambda is neither 0 nor 1; {SURE:.0%} is asked for. Small networks of one world, no verdict on large ones. "
         "Benchmarks with other evidence than answers of people to these images do not measure human alignment itself.",
         table=DataTable(
-            head=("Benchmark", "Score (better)", "Best lambda", "Trainings", "P inside", "Verdict"), rows=rows
+            head=(
+                "Benchmark",
+                "Evidence",
+                "Score (better)",
+                "Best lambda",
+                "Trainings",
+                "P inside",
+                "Verdict",
+            ),
+            rows=rows,
         ),
     )
 
