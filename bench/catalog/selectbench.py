@@ -10,7 +10,7 @@ from bench.spec import JSONScalar, Resources, SizePlan, TaskInfo
 __all__ = ["DATASETS", "MODELS", "TASKS"]
 
 _REQUIRES = ("vina", "meeko", "gemmi", "dockstring")
-_RESOURCES = Resources(memory_mb=3072, timeout_s=6 * 3600.0)
+_RESOURCES = Resources(memory_mb=4096, timeout_s=6 * 3600.0)
 _NOTE = (
     "The published benchmark of this name gives an outline only; every definition is ours. Molecules are scored by "
     "docking (AutoDock Vina 1.2.7) into the receptors of DOCKSTRING, which predicts measured preferences little better "
