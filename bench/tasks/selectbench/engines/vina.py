@@ -18,7 +18,7 @@ from bench.tasks.selectbench.engines.base import Score
 from bench.tasks.selectbench.settings import DockSettings
 
 _MARGIN = 6.0  # Å of free space that the longest conformer needs in the box
-_KEPT_MAPS = 3  # some 40 MB each
+_KEPT_MAPS = 1  # some 250 MB in the small box, 600 in the large one; pairs come sorted by receptor
 _UNSURE_SD, _UNSURE_TORSIONS, _HARDER = 1.0, 8, 8  # kcal/mol, torsions; exhaustiveness of the second try
 
 
