@@ -84,9 +84,9 @@ def build(places: Mapping[str, Place], lines: Sequence[Line], policy: Policy) ->
     """Rank full results of all models but upper bounds over the columns of `places`; None for fewer than two."""
     ranked = {line.model: line for line in lines if line.limit is None and line.role != "bound"}
     shared = {key: place for key, place in places.items() if _n_measured(place, ranked) > 1}
-    skipped, skip_note = _skipped(shared, ranked)
-    ranked = {model: line for model, line in ranked.items() if model not in skipped}
     columns, evidence_note = _ranked_columns(shared)
+    skipped, skip_note = _skipped(columns, ranked)
+    ranked = {model: line for model, line in ranked.items() if model not in skipped}
     rows = [row for title, place in columns.items() for row in _rows(title, place, ranked)]
     present = sorted({row.model for row in rows})
     if len(present) < 2 or not any(row.utility is not None for row in rows):
