@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.metrics.sae.inputs import Codes, Float, codes_matrix, finite
+from bench.metrics.sae.inputs import Float, codes_matrix, finite
 
 FEWEST = 20
 _BINS = 32
@@ -156,9 +156,3 @@ def _fit_two(v: Float) -> float:
         spreads = np.sqrt(np.maximum(variances, _SMALLEST_SPREAD**2))
     logs = np.log(shares) - np.log(spreads) - 0.5 * ((v[:, None] - means) / spreads) ** 2
     return float(np.logaddexp.reduce(logs, axis=1).sum() - 0.5 * len(v) * math.log(2 * math.pi))
-
-
-__all__ = [
-    "FEWEST", "Codes", "active_enough", "bimodality", "coactivation", "input_rank", "label_entropy", "separability",
-    "top_entropy",
-]  # fmt: skip

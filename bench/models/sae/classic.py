@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +19,21 @@ from bench.models.sae.fixed import keep_strongest
 
 _ROWS = 2_048  # learned from; more costs time and changes little
 _SEED_RANGE = 2**32
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings (what has not converged by then is what is measured), and numpy's global state as it was.
+
+    The coordinate descent of scikit-learn draws a seed from there, which its cyclic order then does not use.
+    """
+    before = np.random.get_state()  # noqa: NPY002
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
 
 
 def _sample(data: Activations, seed: int) -> np.ndarray:
@@ -37,8 +54,7 @@ class IndependentComponents(LinearCoder):
         count = min(n_latents, data.d_in)
         self._k = steps_of(target_l0, count)
         model = FastICA(count, random_state=seed % _SEED_RANGE, whiten="unit-variance", max_iter=60, tol=1e-3)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # not converged: what it has by then is what is measured
+        with _quiet():
             model.fit(_sample(data, seed))
         self._weights = {
             "enc": torch.from_numpy(model.components_.astype(np.float32)),
@@ -70,8 +86,7 @@ class DictionaryLearning(LinearCoder):
             fit_algorithm="cd",
             alpha=1.0,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _quiet():
             model.fit(_sample(data, seed))
         atoms = torch.from_numpy(model.components_.astype(np.float32))
         atoms = atoms / atoms.norm(dim=1, keepdim=True).clamp(min=1e-12)
@@ -97,8 +112,7 @@ class SplitNmf(LinearCoder):
         model = MiniBatchNMF(
             n_latents, random_state=seed % _SEED_RANGE, init="random", batch_size=1024, max_iter=10
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _quiet():
             model.fit(np.concatenate([np.maximum(rows, 0), np.maximum(-rows, 0)], axis=1))
         parts = torch.from_numpy(model.components_.astype(np.float32))
         atoms = parts[:, : data.d_in] - parts[:, data.d_in :]

@@ -43,7 +43,8 @@ class DataDictionary(TopKCoder):
         atoms = atoms / atoms.norm(dim=1, keepdim=True).clamp(min=1e-12)
         zeros = torch.zeros(n_latents, device=atoms.device)
         self._weights = {"enc": atoms, "dec": atoms, "b_enc": zeros, "b_dec": data.mean.clone()}
-        sums = self.decode(self._encode(data.rows[:_SCALED_ON])) - data.mean
+        values, indices = _sparse.top(preactivations(data.rows[:_SCALED_ON], self._weights)[1], self._k)
+        sums = _sparse.decode(values, indices, self._weights) - data.mean
         best = (sums * centred[:_SCALED_ON]).sum() / sums.square().sum().clamp(min=1e-12)
         self._weights["enc"] = atoms * best  # rows overlap, so that their plain sum would overshoot
 

@@ -14,6 +14,7 @@ from bench.errors import InvalidOutput
 
 PROBES = 64  # rows encoded one by one as well
 _TOLERANCE = 1e-5  # of the largest code, between a row alone and in a batch
+_TIES = 3
 _DECODED = 1e-4
 _CHUNK = 4096
 
@@ -74,15 +75,22 @@ def _require_finite(name: str, tensor: Tensor) -> None:
 
 
 def check_rowwise(coder: SparseCoder, rows: Tensor, encoded: sparse.csr_matrix) -> None:
-    """`encoded` (of `rows`, in one batch) must be what each of the first 64 rows gives alone."""
+    """`encoded` (of `rows`, in one batch) must be what each of the first 64 rows gives alone.
+
+    Three rows may differ: where two latents tie, or one is at its threshold, rounding decides.
+    """
     largest = float(np.abs(encoded[:PROBES]).max()) if encoded[:PROBES].nnz else 1.0
+    differing = []
     for i, row in enumerate(rows[:PROBES]):
         alone = as_dense(coder.encode(row[None]))[0].detach().float().cpu().numpy()
         together = encoded[i].toarray()[0]
         if alone.shape != together.shape or np.abs(alone - together).max() > _TOLERANCE * largest:
-            raise InvalidOutput(
-                f"encode depends on the other rows of the batch: row {i} differs when encoded alone"
-            )
+            differing.append(i)
+    if len(differing) > min(_TIES, len(rows) // 2):
+        raise InvalidOutput(
+            f"encode depends on the other rows of the batch: {len(differing)} of {min(PROBES, len(rows))} rows differ "
+            f"when encoded alone, the first is row {differing[0]}"
+        )
 
 
 def check_decoder(coder: SparseCoder, rows: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
