@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from bench.catalog.sae_datasets import DATASETS
 from bench.datasets.sae import packages
 from bench.datasets.sae.bytepair import words
 from bench.datasets.sae.corpus import is_evaluation, tokens_of
@@ -17,6 +18,7 @@ from bench.datasets.sae.hooks import HOOKS
 from bench.datasets.sae.packages import Package
 from bench.datasets.sae.texts import table
 from bench.errors import MissingRequirement
+from bench.registry import resolve
 
 TEXTS = packages.PROBES.absence()
 needs_minilm = pytest.mark.skipif(
@@ -117,3 +119,11 @@ def test_a_package_that_is_nowhere_says_what_to_do(tmp_path: Path, monkeypatch: 
     assert package.absence() is None
     with pytest.raises(MissingRequirement, match=r"has SHA-256 .*, expected 0000"):
         package.file("x")
+
+
+def test_cards_of_hooks_state_what_they_are() -> None:
+    cards = {card.name: card for card in DATASETS if card.name in HOOKS}
+    assert set(cards) == set(HOOKS)
+    for name, card in cards.items():
+        assert resolve(card.entry)().sha256() == card.sha256
+        assert resolve(card.locate)() == HOOKS[name].absence()
