@@ -97,6 +97,6 @@ TASKS: tuple[TaskInfo, ...] = (
         "The mask of the shape stands for what people find diagnostic; the texture, which is diagnostic too, covers "
         "the whole image.",
         _sizes("stw10", ("stw10",), images=(10, 200, 1_000), train=(80, 800, 4_000),
-               methods=("", "", "smoothgrad integrated_gradients")),
+               methods=("none", "none", "smoothgrad integrated_gradients")),
     ),
 )  # fmt: skip

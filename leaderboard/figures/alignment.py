@@ -235,8 +235,8 @@ def _gallery(dataset: DatasetView, order: Sequence[Line]) -> list[Figure | None]
         Figure(
             id=f"gallery-{dataset.slug}",
             title=f"Where models look, {dataset.title}",
-            caption="Image, pixels of the shape, and map, for the six best, six median and six worst images of each "
-            "model; bright is important.",
+            caption="Images, pixels of the shape, and maps: from above the six best, median and worst images of "
+            "each model; bright is important.",
             pictures=pictures,
         )
     ]

@@ -21,7 +21,7 @@ from bench.metrics.alignment.attribution import (
 )
 from bench.spec import Artifact, Context, Exhibit, JSONScalar, Measure, Task, TaskOutput, Unit
 from bench.tasks.alignment import artifact as files
-from bench.tasks.alignment.attributing import maps_of, native_score, probe_score
+from bench.tasks.alignment.attributing import METHODS, maps_of, native_score, probe_score
 from bench.tasks.alignment.readout import Probe
 from bench.tasks.alignment.scores import labels, measure, replicates
 from bench.tasks.alignment.seeing import features_of, require_vision
@@ -40,7 +40,9 @@ class Attribution(Task):
         """Gradients of the score of the true class, by the model's own head where it has one; else by a probe."""
         model = require_vision(adapter, unit.task)
         shown, world = self._shown(unit, ctx), ctx.load_dataset(unit.dataset)
-        others = [str(name) for name in str(unit.setting("methods")).split()] if model.differentiable else []
+        others = [
+            name for name in str(unit.setting("methods")).split() if model.differentiable and name in METHODS
+        ]
         method = "gradient" if model.differentiable else "occlusion"
         native = model.label_space == "stw10" and model.native_head
 
@@ -126,16 +128,23 @@ class Attribution(Task):
 def _gallery(
     shown: stw.Pictures, maps: npt.NDArray[Any], rho: npt.NDArray[np.float64], ctx: Context
 ) -> Exhibit:
-    """Image, mask and map, one below the other, for the best, median and worst images."""
+    """Images, masks and maps, one below the other, of the best, median and worst images."""
     order = np.argsort(-np.nan_to_num(rho, nan=-2.0), kind="stable")
     middle = max(0, len(order) // 2 - _EACH // 2)
-    chosen = np.concatenate([order[:_EACH], order[middle : middle + _EACH], order[-_EACH:]])
-    rows = [[shown.images[i, 0], 255 * shown.masks[i].astype(np.uint8), _bright(maps[i])] for i in chosen]
-    sheet = np.concatenate([np.concatenate([_framed(tile) for tile in column]) for column in rows], axis=1)
+    blocks = [order[:_EACH], order[middle : middle + _EACH], order[-_EACH:]]
+    sheet = np.concatenate([_block(shown, maps, rows) for rows in blocks])
     large = np.kron(sheet, np.ones((2, 2), dtype=np.uint8))
     Image.fromarray(large).save(ctx.exhibit_dir / "gallery.png", optimize=True)
-    caption = "Image, diagnostic pixels and map of the model; from left: best, median and worst images"
+    caption = (
+        "Images, their diagnostic pixels and maps of the model; from above: best, median and worst images"
+    )
     return Exhibit(name=GALLERY, kind="image", file="gallery.png", caption=caption)
+
+
+def _block(shown: stw.Pictures, maps: npt.NDArray[Any], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+    columns = [[shown.images[i, 0], 255 * shown.masks[i].astype(np.uint8), _bright(maps[i])] for i in rows]
+    block = np.concatenate([np.concatenate([_framed(tile) for tile in column]) for column in columns], axis=1)
+    return np.pad(block, ((2, 2), (0, 0)), constant_values=128)
 
 
 def _bright(one: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
