@@ -1,4 +1,4 @@
-"""Adapters of the family `images`: a generator of images, a source of features or their moments; an encoder."""
+"""Adapters of the family `images`: generators of images, sources of features or moments, encoders, metrics."""
 
 from __future__ import annotations
 
@@ -89,6 +89,20 @@ class MetricTable(Adapter):
     def values(self, dataset: str, models: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """For each metric that was computed its values for `models`, in their order."""
         raise NotImplementedError(f"{type(self).__name__} has no values")
+
+
+class MetricPair(Adapter):
+    """A metric of fidelity and one of diversity, both meant to be 1 for equal sets and 0 for disjoint ones.
+
+    Takes part in `images.sanity` alone; its card needs the tag "metric-pair" and `only_tasks=("images.sanity",)`.
+    """
+
+    #: Names a pair that the bench has, which is then used instead of `measure`.
+    pair: str | None = None
+
+    def measure(self, real: Float64, generated: Float64) -> tuple[float, float]:
+        """Fidelity and diversity of generated points (m, d) beside real ones (n, d); NaN where not defined."""
+        raise NotImplementedError(f"{type(self).__name__} measures nothing and names no pair")
 
 
 class MomentSource(Adapter):

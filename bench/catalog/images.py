@@ -10,12 +10,13 @@ from bench.catalog.images_fewstep import FEWSTEP_TASK
 from bench.catalog.images_human import HUMAN_DATASETS, HUMAN_MODELS, HUMAN_TASK
 from bench.catalog.images_metrics import FIDELITY_METRICS, NOVELTY_METRICS
 from bench.catalog.images_models import MODELS as GENERATORS
+from bench.catalog.images_sanity import METRIC_PAIRS, SANITY_DATASET, SANITY_TASK
 from bench.spec import DatasetInfo, ModelInfo, SizePlan, TaskInfo
 
 __all__ = ["DATASETS", "MODELS", "TASKS"]
 
-DATASETS: tuple[DatasetInfo, ...] = (*PICTURES, *HUMAN_DATASETS)
-MODELS: tuple[ModelInfo, ...] = (*GENERATORS, *ENCODERS, *HUMAN_MODELS)
+DATASETS: tuple[DatasetInfo, ...] = (*PICTURES, *HUMAN_DATASETS, SANITY_DATASET)
+MODELS: tuple[ModelInfo, ...] = (*GENERATORS, *ENCODERS, *HUMAN_MODELS, *METRIC_PAIRS)
 TASKS: tuple[TaskInfo, ...] = (
     TaskInfo(
         name="images.fidelity",
@@ -50,4 +51,5 @@ TASKS: tuple[TaskInfo, ...] = (
     FEWSTEP_TASK,
     AUDIT_TASK,
     HUMAN_TASK,
+    SANITY_TASK,
 )

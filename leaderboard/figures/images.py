@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.leaderboard import exhibits
 from bench.leaderboard.exhibits import Picture
-from bench.leaderboard.figures import Figure, human, images_audit, images_fewstep
+from bench.leaderboard.figures import Figure, human, images_audit, images_fewstep, images_sanity
 from bench.leaderboard.figures.scatter import AxisOf, scatter
 from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
@@ -13,6 +13,7 @@ _TASKS = {
     "images.audit": images_audit.figures,
     "images.fewstep": images_fewstep.figures,
     "images.human_correlation": human.figures,
+    "images.sanity": images_sanity.figures,
 }
 SHEET, REFERENCE, PAIRS = "samples", "reference", "nearest-training"  # names of the exhibits with images
 

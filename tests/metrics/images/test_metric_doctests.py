@@ -14,6 +14,7 @@ MODULES = [
     "class_balance",
     "clipped",
     "copying",
+    "curve_shapes",
     "density_coverage",
     "effective_rank",
     "fd_infinity",
