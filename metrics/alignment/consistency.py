@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bench.metrics.alignment.result import Float, HumanDataError
+from bench.metrics.alignment.result import Float, HumanDataError, Score, function_of_means
 
 Bools = npt.NDArray[np.bool_]
 MIN_COMMON = 100  # images two observers must share if they did not see the same ones
@@ -58,9 +58,31 @@ def consistency_with(*, model: npt.ArrayLike, people: npt.ArrayLike) -> Consiste
 
 def _from(observed: Float, p: Float, q: Float) -> Consistency:
     expected = p * q + (1 - p) * (1 - q)
-    room = 1 - expected
-    kappa = np.divide(observed - expected, room, out=np.ones_like(observed), where=observed < 1)
-    return Consistency(observed=observed, expected=expected, kappa=kappa)
+    return Consistency(observed=observed, expected=expected, kappa=_kappa(observed, expected))
+
+
+def _kappa(observed: Float, expected: Float) -> Float:
+    """(observed - expected) / (1 - expected), and 1 where all is equal."""
+    different = observed < 1 - 1e-12
+    return np.divide(observed - expected, 1 - expected, out=np.ones_like(observed), where=different)
+
+
+def mean_kappa(*, model: npt.ArrayLike, people: npt.ArrayLike) -> Score:
+    """Mean over observers of the kappa of `model` (images,) with each of `people` (observers, images).
+
+    The interval resamples images.
+    """
+    a, b = np.asarray(model, dtype=np.float64), np.asarray(people, dtype=np.float64)
+    if a.shape != b.shape[1:]:
+        raise ValueError(f"expected the same images, got {a.shape} and {b.shape}")
+    k = len(b)
+
+    def kappa(means: Float) -> Float:
+        p, q, both = means[..., :1], means[..., 1 : k + 1], means[..., k + 1 :]
+        observed = np.minimum(1 - p - q + 2 * both, 1.0)
+        return np.asarray(_kappa(observed, p * q + (1 - p) * (1 - q)).mean(axis=-1))
+
+    return function_of_means(np.concatenate([a[None], b, a * b]).T, kappa)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

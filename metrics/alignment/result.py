@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -84,6 +84,23 @@ def function_of_means(
         high=max(float(high), value),
         n_used=len(columns),
         n_dropped=n_dropped,
+        drawn=drawn,
+    )
+
+
+def mean_of(scores: Sequence[Score]) -> Score:
+    """The mean of scores of different items with equal weights; the interval is that of the mean replicates."""
+    missing = next((score for score in scores if score.value is None or score.drawn is None), None)
+    if missing is not None:
+        return undefined(missing.reason or "no replicates")
+    value = float(np.mean([score.value for score in scores if score.value is not None]))
+    drawn = np.mean([score.drawn for score in scores if score.drawn is not None], axis=0)
+    low, high = np.percentile(drawn[np.isfinite(drawn)], [2.5, 97.5])
+    return Score(
+        value=value,
+        low=min(float(low), value),
+        high=max(float(high), value),
+        n_used=sum(score.n_used for score in scores),
         drawn=drawn,
     )
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bench.datasets.alignment.human import Experiment
 from bench.datasets.alignment.published import SHAPE_BIAS, SHAPE_BIAS_BY_CATEGORY
-from bench.metrics.alignment.consistency import consistency_with, error_consistency
+from bench.metrics.alignment.consistency import error_consistency, mean_kappa
 from bench.metrics.alignment.cue_conflict import ShapeBias, shape_bias
 from bench.metrics.alignment.result import Score, mean_score
 from bench.spec import Artifact, Context, JSONScalar, Measure, Task, TaskOutput, Unit
@@ -151,9 +151,12 @@ def _consistency(found: Mapping[str, npt.NDArray[Any]], shown: Shown) -> dict[st
         nothing = Measure(value=None, reason=_NOT_ASKED)
         return dict.fromkeys(("kappa", "ceiling", "ceiled"), nothing)
     people = shown.responses == shown.labels
-    kappa = consistency_with(model=found["conflict"] == shown.labels, people=people).kappa
-    others = found["left_out"][:, None] != np.arange(len(people))
-    value = known([float(k[o].mean()) for k, o in zip(kappa, others, strict=True)], n=len(shown.labels))
+    value = measure(
+        [
+            mean_kappa(model=own == shown.labels, people=people[np.arange(len(people)) != person])
+            for own, person in zip(found["conflict"], found["left_out"], strict=True)
+        ]
+    )
     top, quotient = ceiled(value, float(error_consistency(correct=people).pairs().mean()), _NOT_ASKED)
     return {"kappa": value, "ceiling": top, "ceiled": quotient}
 

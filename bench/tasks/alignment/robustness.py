@@ -12,8 +12,8 @@ import numpy.typing as npt
 from bench.datasets.alignment import manipulations
 from bench.datasets.alignment.human import Experiment
 from bench.datasets.alignment.published import ACCURACY_CLASSES
-from bench.metrics.alignment.consistency import consistency_with, error_consistency
-from bench.metrics.alignment.result import Score, mean_score
+from bench.metrics.alignment.consistency import error_consistency, mean_kappa
+from bench.metrics.alignment.result import Score, mean_of, mean_score
 from bench.metrics.alignment.robustness import above_chance, accuracy_difference, curve_area
 from bench.spec import Artifact, Context, Exhibit, JSONScalar, Measure, Task, TaskOutput, Unit
 from bench.tasks.alignment import artifact as files
@@ -167,17 +167,18 @@ class _Plan:
             nothing = Measure(value=None, reason=NOT_ASKED)
             return dict.fromkeys(("kappa", "observed_consistency", "ceiling", "ceiled"), nothing)
         right, people = decisions == self.shown.labels, responses == self.shown.labels
-        kappa, seen, between = [], [], []
-        for c in range(len(self.names)):
-            rows = self.condition == c
-            found = consistency_with(model=right[:, rows], people=people[:, rows])
-            others = left_out[:, None] != np.arange(len(people))
-            kappa.append([k[o].mean() for k, o in zip(found.kappa, others, strict=True)])
-            seen.append([k[o].mean() for k, o in zip(found.observed, others, strict=True)])
-            between.append(error_consistency(correct=people[:, rows]).pairs().mean())
-        values = known(list(np.mean(kappa, axis=0)), n=len(self.condition))
-        top, quotient = ceiled(values, float(np.mean(between)), NOT_ASKED)
-        observed = known(list(np.mean(seen, axis=0)), n=len(self.condition))
+        parts = [self.condition == c for c in range(len(self.names))]
+        kappa, seen = [], []
+        for own, person in zip(right, left_out, strict=True):
+            others = people[np.arange(len(people)) != person]
+            kappa.append(mean_of([mean_kappa(model=own[rows], people=others[:, rows]) for rows in parts]))
+            seen.append(float(np.mean([(own[rows] == others[:, rows]).mean() for rows in parts])))
+        between = float(
+            np.mean([error_consistency(correct=people[:, rows]).pairs().mean() for rows in parts])
+        )
+        values = measure(kappa)
+        top, quotient = ceiled(values, between, NOT_ASKED)
+        observed = known(seen, n=len(self.condition))
         return {"kappa": values, "observed_consistency": observed, "ceiling": top, "ceiled": quotient}
 
 

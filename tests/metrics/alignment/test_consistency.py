@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from bench.metrics.alignment.consistency import Block, blocks, consistency_with, error_consistency
-from bench.metrics.alignment.result import HumanDataError
+from bench.metrics.alignment.consistency import Block, blocks, consistency_with, error_consistency, mean_kappa
+from bench.metrics.alignment.result import HumanDataError, mean_of
 from bench.metrics.alignment.robustness import check_responses, is_counted
 
 Table = Callable[[str], pd.DataFrame]
@@ -110,6 +110,20 @@ def test_by_hand() -> None:
     assert error_consistency(correct=[[1, 1, 0, 0], [1, 0, 0, 0]]).kappa[0, 1] == pytest.approx(0.5)
     assert error_consistency(correct=[[1, 0, 1, 0], [0, 1, 0, 1]]).kappa[0, 1] == pytest.approx(-1)
     assert consistency_with(model=[1, 1, 0, 0], people=[[1, 0, 0, 0]]).kappa[0, 0] == pytest.approx(0.5)
+
+
+def test_the_mean_kappa_is_that_of_the_pairs_with_an_interval_around_it() -> None:
+    rng = np.random.default_rng(0)
+    people = rng.random((4, 200)) < 0.7
+    model = np.where(rng.random(200) < 0.6, people[0], rng.random(200) < 0.5)
+    found = mean_kappa(model=model, people=people)
+    assert found.value == pytest.approx(np.mean([kappa_of(model, person) for person in people]), abs=1e-12)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < (found.value or 0) < found.high
+    both = mean_of([found, mean_kappa(model=people[1], people=people[1:2])])
+    assert both.value == pytest.approx(((found.value or 0) + 1) / 2)
+    assert (both.high or 0) - (both.low or 0) < found.high - found.low
 
 
 def table_of(rows: list[tuple[str, str, bool]]) -> dict[str, Any]:

@@ -211,7 +211,8 @@ def test_robust_and_autoencoder_training() -> None:
     moved = attacked(network, x, y, generator=torch.Generator().manual_seed(0))
     assert float((moved - x).abs().max()) <= EPSILON + 1e-6
     loss = nn.functional.cross_entropy
-    assert float(loss(network(moved), y)) > float(loss(network(x), y))
+    with torch.no_grad():
+        assert float(loss(network(moved), y)) > float(loss(network(x), y))
     train_robust(network, x, y, iterations=2, rate=1e-3, seed=0)
     first = train_autoencoder(EnergyCnn().features, x, iterations=2, rate=1e-3, seed=0)
     later = train_autoencoder(EnergyCnn().features, x, iterations=25, rate=5e-3, seed=0)
