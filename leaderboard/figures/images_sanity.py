@@ -86,8 +86,9 @@ def _cells(dataset: DatasetView, line: Line, member: str, checks: Mapping[str, s
     jobs = dataset.jobs[line.key]
     verdicts: dict[str, dict[str, Record]] = {}
     for record in exhibits.records(jobs, VERDICTS):
-        if record.get("member") == member and record.get("check") in checks and record.get("part") in PARTS:
-            verdicts.setdefault(record["check"], {})[record["part"]] = record
+        check = str(record.get("check"))
+        if record.get("member") == member and check in checks and record.get("part") in PARTS:
+            verdicts.setdefault(check, {})[record["part"]] = record
     curves: dict[str, list[tuple[float | None, ...]]] = {}
     for record in exhibits.records(jobs, CURVES):
         values = record.get("y")
@@ -139,7 +140,8 @@ def _cell(drawing: Drawing, cell: Cell, x: float, y: float) -> None:
     drawing.line(x + 1, one, x + WIDTH - 1, one, "grid")
     for values in cell.curves:
         for run in _runs(values):
-            drawing.path(polyline([(x + 3 + at * (WIDTH - 6), y + HEIGHT * (1 - v / _TOP)) for at, v in run]))
+            points = [(x + 3 + at * (WIDTH - 6), y + HEIGHT * (1 - v / _TOP)) for at, v in run]
+            drawing.path(polyline(points), "lead")
     half = WIDTH / 2 - 2
     for number, part in enumerate(PARTS):
         style = "v-right" if cell.parts[part] else "v-fooled"
