@@ -95,9 +95,8 @@ def _surface(dataset: DatasetView) -> Figure | None:
     return Figure(
         id=f"surface-{dataset.slug}",
         title=f"Rate, distortion, polysemanticity, {dataset.title}",
-        caption="Every setting of the sweep of every coder, mean over repeats. Drag to turn it: no coder is at the "
-        "corner "
-        "where all three are low.",
+        caption="Every setting of the sweep of every coder, mean over repeats. Drag to turn it: only the true codes are at "
+        "the corner where unexplained variance and polysemanticity are low.",
         traces=traces,
         layout={"height": 520, "scene": _scene(("bits per row", "unexplained variance", "polysemanticity"))},
         table=DataTable(

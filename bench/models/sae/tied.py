@@ -13,7 +13,7 @@ from bench.models.sae import _sparse
 from bench.models.sae._linear import TopKCoder, steps_of
 from bench.models.sae._training import Gradients, Outcome, Schedule, Weights, train, unit_atoms
 
-_SMALL, _ROUNDS = 100_000, 30
+_SMALL, _ROUNDS, _STEPS = 100_000, 30, 300
 
 
 class Tied(TopKCoder):
@@ -48,7 +48,7 @@ class Tied(TopKCoder):
                 _polish(data.rows, weights["dec"])
             found.append((float(_objective(data.rows, weights, k)[0]), weights, outcome))
         _, best, self._outcome = min(found, key=lambda item: item[0])
-        if k > 1 and restarts > 1:
+        if k > 1 and is_small:
             self._outcome = train(
                 lambda rows, w, _: _objective(rows, w, k),
                 best,
@@ -57,6 +57,7 @@ class Tied(TopKCoder):
                 schedule=schedule,
                 seed=seed,
             )
+            _descend(data.rows, best, k)
         zeros = torch.zeros(n_latents, device=data.rows.device)
         self._weights = {
             "enc": best["dec"], "dec": best["dec"], "b_enc": zeros, "b_dec": torch.zeros_like(data.mean)
@@ -75,6 +76,14 @@ def _polish(rows: Tensor, atoms: Tensor) -> None:
             else:
                 line = torch.linalg.eigh(mine.T @ mine)[1][:, -1].float()
                 atoms[j] = line * torch.sign(line @ atoms[j])
+
+
+def _descend(rows: Tensor, weights: Weights, k: int) -> None:
+    """Plain gradient steps on all rows: near the optimum they converge where batches only wander around it."""
+    for _ in range(_STEPS):
+        gradient = _objective(rows, weights, k)[1]["dec"]
+        weights["dec"] -= gradient
+        unit_atoms(weights)
 
 
 def _objective(rows: Tensor, weights: Weights, k: int) -> tuple[Tensor, Gradients]:
