@@ -95,8 +95,8 @@ def _surface(dataset: DatasetView) -> Figure | None:
     return Figure(
         id=f"surface-{dataset.slug}",
         title=f"Rate, distortion, polysemanticity, {dataset.title}",
-        caption="Every setting of the sweep of every coder, mean over repeats. Drag to turn it: only the true codes are at "
-        "the corner where unexplained variance and polysemanticity are low.",
+        caption="Every setting of the sweep of every coder, mean over repeats. Drag to turn it: only the true codes "
+        "are at the corner where unexplained variance and polysemanticity are low.",
         traces=traces,
         layout={"height": 520, "scene": _scene(("bits per row", "unexplained variance", "polysemanticity"))},
         table=DataTable(
@@ -117,8 +117,8 @@ def _scene(titles: tuple[str, str, str]) -> dict[str, Any]:
     }
     return {
         **axes,
-        "zaxis": {**axes["zaxis"], "type": "log"},
-        "camera": {"eye": {"x": 1.5, "y": 1.5, "z": 0.9}},
+        "zaxis": {**axes["zaxis"], "type": "log", "tickvals": [1, 2, 5, 10, 20, 50]},
+        "camera": {"eye": {"x": 1.8, "y": 1.8, "z": 1.0}},
     }
 
 

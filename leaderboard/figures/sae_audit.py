@@ -14,7 +14,7 @@ from bench.leaderboard.lines import Line
 from bench.leaderboard.task_view import DatasetView, TaskView
 
 CONDITIONS = {
-    "c1": "extremes", "c2": "invariance", "c3": "merging", "c4": "duplicates", "c5": "no confounding",
+    "c1": "extremes", "c2": "invariance", "c3": "merging", "c4": "duplicates", "c5": "confounding",
     "c6": "sensitivity", "c7": "monotone", "c8": "reliability",
 }  # fmt: skip
 _VERDICTS = {"pass": ("v-right", "yes"), "fail": ("v-fooled", "no"), "n/a": ("grid", "n/a")}
