@@ -7,6 +7,7 @@ FAMILIES = (
     "bench.catalog.alignment",
     "bench.catalog.images",
     "bench.catalog.sae",
+    "bench.catalog.selectbench",
     "bench.catalog.selftest",
     "bench.catalog.tabular",
 )

@@ -25,7 +25,7 @@ from bench.leaderboard.exhibits import Picture
 from bench.leaderboard.past import Version
 from bench.leaderboard.task_view import TaskView
 
-FAMILIES = ("alignment", "images", "sae", "tabular")
+FAMILIES = ("alignment", "images", "sae", "selectbench", "tabular")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
