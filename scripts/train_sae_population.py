@@ -40,6 +40,7 @@ def main() -> None:
         world = RECIPES[world_name].make(WORLD_SEED)
         rows = torch.from_numpy(world.mix(world.factors(ROWS, "training rows")))
         scale = math.sqrt(rows.shape[1]) / float(rows.norm(dim=1).mean())
+        arrays[f"{world_name}/dictionary"] = world.dictionary  # spreading it takes longer than an audit
         data = Activations(rows=rows * scale, mean=(rows * scale).mean(dim=0), scale=scale)
         for name, kind, k, seed in KINDS:
             coder = kind()

@@ -269,3 +269,11 @@ def test_proxies_are_judged(run: Run) -> None:
     assert value(score, "c2") == 1.0
     assert value(score, "c8") is None  # one draw of rows only
     assert {e.name for e in score.exhibits} == {"points", "verdicts"}
+
+
+def test_the_worlds_of_the_population_are_those_of_the_recipes() -> None:
+    from bench.datasets.sae.recipes import RECIPES
+    from bench.tasks.sae.audit.population import world_of
+
+    world = world_of("pairs-95")
+    assert world.dictionary == pytest.approx(RECIPES["pairs-95"].make(world.seed).dictionary, abs=1e-5)

@@ -62,7 +62,8 @@ def _file() -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
 @lru_cache(maxsize=8)
 def world_of(name: str) -> World:
     """The world of that name which the population was trained on."""
-    return RECIPES[name].make(int(_file()[0]["world_seed"]))
+    about, arrays = _file()
+    return RECIPES[name].make(int(about["world_seed"]), lambda _, compute: arrays[f"{name}/dictionary"])
 
 
 def members(worlds: tuple[str, ...], trained: tuple[str, ...] = ()) -> list[Member]:
