@@ -21,7 +21,14 @@ KINDS: tuple[SubmissionKind, ...] = ("class", "command", "artifacts")
 _OWN_KEY = {"entry": "class", "command": "command", "units": "artifacts"}  # keys of one kind only
 # Field -> most characters. Beyond that nobody reads it, and pages and terminals get slow.
 _TEXTS = {"name": 64, "version": 64, "title": 120, "summary": 1_000, "license": 120, "url": 500, "paper": 500}
-_LISTS = {"families": 64, "requires": 120, "programs": 120, "training_data": 200, "tags": 40, "only_tasks": 64}
+_LISTS = {
+    "families": 64,
+    "requires": 120,
+    "programs": 120,
+    "training_data": 200,
+    "tags": 40,
+    "only_tasks": 64,
+}
 _MOST_ITEMS, _MOST_PARAMS, _MOST_PARAM_TEXT = 50, 100, 1_000
 _FIELDS = (*_TEXTS, *_LISTS, *_OWN_KEY, "kind", "params", "n_parameters", "resources")
 _MODULE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
