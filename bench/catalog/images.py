@@ -22,7 +22,7 @@ TASKS: tuple[TaskInfo, ...] = (
         name="images.fidelity",
         title="Image fidelity",
         version=1,
-        scoring=2,
+        scoring=3,
         entry="bench.tasks.images.fidelity:ImageFidelity",
         sizes={
             "tiny": SizePlan(datasets=("digits",), repeats=1, settings={"n": 100, "fit": 10_000}),
@@ -45,7 +45,7 @@ TASKS: tuple[TaskInfo, ...] = (
         "public; Fréchet and kernel distances, precision, recall, density and coverage are as published. The "
         "memorisation ratio is ours, the other metrics of novelty and diversity as published; they use "
         "the default encoder alone. "
-        "Intervals within a run: 10 disjoint blocks (fd, kid), 5 random halves by the delete-half jackknife "
+        "Intervals within a run, with the default encoder: 10 disjoint blocks (fd, kid), 5 random halves by the delete-half jackknife "
         "(the others).",
     ),
     FEWSTEP_TASK,

@@ -195,7 +195,7 @@ MODELS: tuple[ModelInfo, ...] = (
         entry="bench.models.images.ddpm:DenoisingDiffusion",
         title="DDPM, small",
         summary="Denoising diffusion with the network of `flow` on 64 principal components, 100 ancestral steps; "
-        "at size small it learns for 450 steps only.",
+        "at size small it learns for 360 steps only.",
         params={"dims": 64, "nfe": 100},
         license="Apache-2.0",
         paper="J. Ho, A. Jain and P. Abbeel (2020), Denoising Diffusion Probabilistic Models",
@@ -207,7 +207,7 @@ MODELS: tuple[ModelInfo, ...] = (
         families=("images",),
         entry="bench.models.images.wgan_gp:WassersteinGan",
         title="WGAN-GP, small",
-        summary="Two perceptrons on 64 principal components; at size small the critic learns for 800 steps "
+        summary="Two perceptrons on 64 principal components; at size small the critic learns for 640 steps "
         "only, far from what a GAN needs.",
         params={"dims": 64, "latent": 32},
         license="Apache-2.0",

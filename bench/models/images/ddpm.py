@@ -32,7 +32,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, batch=64),
-    "small": _Plan(steps=450, width=384),
+    "small": _Plan(steps=360, width=384),
     "full": _Plan(steps=20_000, width=1024, blocks=3, rate=1e-3, average=0.999),
 }
 

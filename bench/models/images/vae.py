@@ -26,7 +26,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64),
-    "small": _Plan(steps=400, width=256),
+    "small": _Plan(steps=340, width=256),
     "full": _Plan(steps=20_000, width=512, rate=1e-3),
 }
 

@@ -31,7 +31,7 @@ class _Plan:
 
 _PLANS = {
     "tiny": _Plan(steps=60, width=64, critic_steps=2),
-    "small": _Plan(steps=800, width=128, critic_steps=2),
+    "small": _Plan(steps=640, width=128, critic_steps=2),
     "full": _Plan(steps=100_000, width=512, critic_steps=5, critic_rate=1e-4, generator_rate=1e-4),
 }
 

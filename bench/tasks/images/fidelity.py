@@ -90,7 +90,9 @@ class ImageFidelity(Task):
         default, *others = (name for name in names if name in generated)
         real = {name: _reference(name, plan, ctx) for name in (default, *others)}
         encoded = time.monotonic()
-        scores = {name: _scores(real[name], generated[name], plan, ctx) for name in real}
+        scores = {
+            name: _scores(real[name], generated[name], plan, ctx, intervals=name == default) for name in real
+        }
         known = _novelty(real[default], generated[default], artifact, plan, ctx)
         notes = {
             **_protocol_notes(plan, len(generated[default])),
@@ -199,10 +201,12 @@ def _encode(images: npt.NDArray[np.uint8], names: Iterable[str], ctx: Context) -
     return {name: load_encoder(name).encode(images, device=ctx.device) for name in names}
 
 
-def _scores(real: Array, generated: Array, plan: ImageUnit, ctx: Context) -> FidelityScores:
+def _scores(
+    real: Array, generated: Array, plan: ImageUnit, ctx: Context, *, intervals: bool
+) -> FidelityScores:
     x, y = (torch.from_numpy(part).to(ctx.device) for part in (real, generated))
     x, y = equalise(x, y, seed=derived_seed(plan.seed, "equalise"))
-    return fidelity_scores(x, y, seed=derived_seed(plan.seed, "intervals"))
+    return fidelity_scores(x, y, seed=derived_seed(plan.seed, "intervals"), intervals=intervals)
 
 
 def _novelty(real: Array, generated: Array, artifact: Artifact, plan: ImageUnit, ctx: Context) -> Novelty:

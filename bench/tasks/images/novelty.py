@@ -33,13 +33,13 @@ from bench.metrics.images.fd_infinity import SMALLEST
 from bench.spec import Measure, derived_seed
 from bench.tasks.caching import cached_array
 from bench.tasks.images import spread
-from bench.tasks.images.scores import BALL_K, DEGENERATE
+from bench.tasks.images.scores import BALL_K, DEGENERATE, TOO_FEW
 
 COPYING_BELOW = 0.9  # memorisation ratio
 _FEWEST_DISTINCT = 20
 _NORMAL = 1.959964
 _SHARES = ("clipped_density", "clipped_coverage")
-_TOO_FEW = "no interval: too few images, or a part of them is degenerate"
+
 
 Values = Mapping[str, float]
 
@@ -193,7 +193,7 @@ def _with_halves(value: float, error: float | None, n: int, *, top: float = math
     if math.isnan(value):
         return Measure(value=None, n=n, reason=DEGENERATE)
     if error is None:
-        return Measure(value=value, n=n, reason=_TOO_FEW)
+        return Measure(value=value, n=n, reason=TOO_FEW)
     reach = spread.HALF_QUANTILE * error
     return Measure(
         value=value,

@@ -23,6 +23,8 @@ from bench.tasks.images.deviation import bounded_deviation
 BALL: Literal["closed"] = "closed"
 CHAMFER_K, BALL_K = 1, 5
 SECOND_CHAMFER_K, SECOND_BALL_K = 5, 3
+TOO_FEW = "no interval: too few images, or a part of them is degenerate"
+OTHER_ENCODER = "no interval: computed with the data set's default encoder only"
 DEGENERATE = "degenerate-reference: all reference features are equal, so there is no distance to compare with"
 
 Key = tuple[str, str]  # facet ("" for the task's own value), metric
@@ -37,19 +39,21 @@ class FidelityScores:
     distinct_real: int
 
 
-def fidelity_scores(real: Tensor, generated: Tensor, *, seed: int) -> FidelityScores:
+def fidelity_scores(real: Tensor, generated: Tensor, *, seed: int, intervals: bool = True) -> FidelityScores:
     """Score `generated` against `real`, both float32 (n, d) of one device with n >= 6.
 
-    Facet "" has every metric, "k=3" the ball metrics and "k=5" the Chamfer metrics at those k.
+    Without `intervals`, which take most of the time, every value says that only another encoder has them. Facet ""
+    has every metric, "k=3" the ball metrics and "k=5" the Chamfer metrics at those k.
     """
     neighbors = _neighbors(real, generated)
     frechet = frechet_distance(real=real, generated=generated)
     values = {**_neighbor_values(neighbors), **_moment_values(real, generated, frechet.distance)}
-    errors = _standard_errors(real, generated, seed)
+    errors = _standard_errors(real, generated, seed) if intervals else {}
+    missing = TOO_FEW if intervals else OTHER_ENCODER
     measures: dict[str, dict[str, Measure]] = {}
     for (facet, metric), value in values.items():
         error = errors.get((facet, metric))
-        measures.setdefault(facet, {})[metric] = _measure(metric, value, error, len(generated))
+        measures.setdefault(facet, {})[metric] = _measure(metric, value, error, len(generated), missing)
     flags = (
         *neighbors.chamfer[CHAMFER_K].flags,
         *neighbors.density_coverage[BALL_K].flags,
@@ -111,13 +115,11 @@ def _standard_errors(real: Tensor, generated: Tensor, seed: int) -> dict[Key, fl
     return errors
 
 
-def _measure(metric: str, value: float, error: float | None, n: int) -> Measure:
+def _measure(metric: str, value: float, error: float | None, n: int, missing: str) -> Measure:
     if math.isnan(value):
         return Measure(value=None, n=n, reason=DEGENERATE)
     if error is None:
-        return Measure(
-            value=value, n=n, reason="no interval: too few images, or a part of them is degenerate"
-        )
+        return Measure(value=value, n=n, reason=missing)
     if metric in ("fd", "kid"):
         method, reach = spread.BLOCK_METHOD, spread.BLOCK_QUANTILE * error
     else:
