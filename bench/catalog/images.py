@@ -45,8 +45,8 @@ TASKS: tuple[TaskInfo, ...] = (
         "public; Fréchet and kernel distances, precision, recall, density and coverage are as published. The "
         "memorisation ratio is ours, the other metrics of novelty and diversity as published; they use "
         "the default encoder alone. "
-        "Intervals within a run, with the default encoder: 10 disjoint blocks (fd, kid), 5 random halves by the delete-half jackknife "
-        "(the others).",
+        "Intervals within a run, with the default encoder: 10 disjoint blocks (fd, kid), 5 random halves by the "
+        "delete-half jackknife (the others).",
     ),
     FEWSTEP_TASK,
     AUDIT_TASK,
