@@ -63,6 +63,7 @@ class VisionModel(Adapter):
 
     def logits(self, x: Tensor) -> Tensor:
         """float32 (n, K), before any softmax."""
+        # Only models with a label space are asked, and those have to override it.
         raise NotImplementedError(
             f"{type(self).__name__} has the label space {self.label_space!r} but no logits"
         )

@@ -70,6 +70,7 @@ class ImageEncoder(Adapter):
 
     def encode(self, images: Images, *, device: str) -> Features:
         """Return float32 (n, d) features of images uint8 (n, C, H, W); each depends on its own image alone."""
+        # Not abstract: an encoder that only names one of the bench needs no method.
         raise NotImplementedError(f"{type(self).__name__} encodes nothing and names no encoder")
 
     def head(self) -> tuple[Features, Features] | None:
@@ -88,6 +89,7 @@ class MetricTable(Adapter):
 
     def values(self, dataset: str, models: Sequence[str]) -> Mapping[str, Sequence[float]]:
         """For each metric that was computed its values for `models`, in their order."""
+        # Not abstract: the published table is taken without asking.
         raise NotImplementedError(f"{type(self).__name__} has no values")
 
 
@@ -102,6 +104,7 @@ class MetricPair(Adapter):
 
     def measure(self, real: Float64, generated: Float64) -> tuple[float, float]:
         """Fidelity and diversity of generated points (m, d) beside real ones (n, d); NaN where not defined."""
+        # Not abstract: a pair that only names one of the bench needs no method.
         raise NotImplementedError(f"{type(self).__name__} measures nothing and names no pair")
 
 

@@ -139,7 +139,8 @@ class TruthCoder(SparseCoder):
 
     def encode_known(self, x: Tensor, factors: Tensor) -> Tensor:
         """Codes (n, m) of rows whose true factor values are known."""
-        raise NotImplementedError
+        # Not abstract: only coders with `wants_factors` are asked.
+        raise NotImplementedError(f"{type(self).__name__} wants no factors")
 
 
 def as_dense(codes: Codes | torch.Tensor) -> Tensor:

@@ -37,4 +37,5 @@ class Proxy(Adapter):
 
     def measure(self, case: ProxyCase) -> npt.NDArray[np.float64]:
         """Return float (m,), NaN where a latent has no value. Same case, same values."""
+        # Not abstract: a proxy that only names one of the bench needs no method.
         raise NotImplementedError(f"{type(self).__name__} measures nothing and names no proxy")

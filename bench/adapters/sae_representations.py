@@ -27,4 +27,5 @@ class Representation(Adapter):
 
     def represent(self, texts: Sequence[str]) -> dict[str, npt.NDArray[np.float32]]:
         """float32 (n, d) of `texts` for each of `layers()`; each text for itself."""
+        # Not abstract: a representation that only names one of the bench needs no method.
         raise NotImplementedError(f"{type(self).__name__} represents nothing and names no representation")

@@ -41,6 +41,7 @@ def load_npz(
         raise InvalidOutput(f"there is no file {path.name!r} in the artifact") from None
     except InvalidOutput:
         raise
+    # zipfile raises NotImplementedError for a compression that it does not know.
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise InvalidOutput(f"{path.name} can't be read as npz: {type(error).__name__}: {error}") from error
     except Exception as error:  # zlib.error, struct.error, tokenize errors of a forged header

@@ -147,7 +147,7 @@ def _leftovers(layout: Layout) -> Iterator[Problem]:
     """Temporary files of killed runs, and private folders of runs that are no longer alive."""
     for path in sorted(_temporaries(layout)):
         yield _problem(layout, "leftover", path, "a write that was never finished")
-    for work in sorted(layout.runs.glob("*/work")):
+    for work in sorted(layout.runs.glob("*/running")):
         if not locking.is_held(layout.run_lock(work.parent.name)):
             yield _problem(layout, "leftover", work, "work of a run that was killed")
 
@@ -158,7 +158,7 @@ def _temporaries(layout: Layout) -> Iterator[Path]:
     for folder, subfolders, files in os.walk(layout.root):
         here = Path(folder)
         found = [here / name for name in (*subfolders, *files) if atomic.is_temporary(Path(name))]
-        subfolders[:] = [n for n in subfolders if n not in ("quarantine", "work") and here / n not in found]
+        subfolders[:] = [n for n in subfolders if n not in ("quarantine", "running") and here / n not in found]
         for path in found:
             with contextlib.suppress(FileNotFoundError):
                 if path.lstat().st_mtime < old:

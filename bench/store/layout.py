@@ -3,7 +3,7 @@
 store.json                                    {"format": 1}
 runs/<run_id>/run.json                        argv, settings, plan, environment, start, end, exit code
 runs/<run_id>/logs/<job_key>.<attempt>.log
-runs/<run_id>/work/                           private folders of running jobs; gone when the run ends
+runs/<run_id>/running/                        private folders of running jobs; gone when the run ends
 parts/<table>/<run_id>.<seq>.parquet          table = jobs | metrics | uses
 compact/<table>.<uuid>.parquet
 samples/<run_id>/<job_key>.<attempt>.parquet
@@ -59,7 +59,7 @@ class Layout:
         return self.runs / _word(run_id)
 
     def work(self, run_id: str) -> Path:
-        return self.run(run_id) / "work"
+        return self.run(run_id) / "running"
 
     def run_lock(self, run_id: str) -> Path:
         return self.locks / f"run.{_word(run_id)}.lock"

@@ -28,7 +28,11 @@ class _Place:
 
 
 class GgufFile:
-    """An open file: `metadata` by key, tensors by name. `NotImplementedError` for what is not read here."""
+    """An open file: `metadata` by key, tensors by name.
+
+    The format has dozens of versions and types, of which those of the pinned model are read; `NotImplementedError`
+    names any other, which is a sound file that this reader was not written for.
+    """
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as stream:
@@ -39,6 +43,7 @@ class GgufFile:
         self._at = 4
         version, tensors, entries = (self._scalar(kind) for kind in (4, 10, 10))
         if version != 3:
+            # See the class: other files are sound, but not read here.
             raise NotImplementedError(f"{path.name} has GGUF version {version}; version 3 is read")
         self.metadata: dict[str, Any] = {}
         for _ in range(entries):
@@ -61,6 +66,7 @@ class GgufFile:
         if place.kind == _FLOAT32:
             return np.frombuffer(self._data, "<f4", count, begin).reshape(place.shape).astype(np.float32)
         if place.kind not in _BYTES:
+            # See the class: other files are sound, but not read here.
             raise NotImplementedError(
                 f"tensor {name} has GGUF type {place.kind}; 0 (F32), 3 (Q4_1) and 8 (Q8_0) are read"
             )
@@ -87,6 +93,7 @@ class GgufFile:
             inner, length = self._scalar(4), self._scalar(10)
             return [self._value(inner) for _ in range(length)]
         if kind not in _SCALARS:
+            # See the class: other files are sound, but not read here.
             raise NotImplementedError(f"GGUF metadata of type {kind}")
         return self._scalar(kind)
 

@@ -131,7 +131,7 @@ def test_every_job_ends_up_stored_once_with_the_right_status(tmp_path: Path) -> 
     assert store.verify() == []
     assert len(store.history()) == store.current().num_rows == N_JOBS
     assert Counter(p.status in FAILED for p in store.history())[True] == len(range(7, N_JOBS, 20))
-    assert not list(store.path.glob("runs/*/work"))
+    assert not list(store.path.glob("runs/*/running"))
     assert sum(0 < n < N_JOBS for n in progress) == len(progress), (
         "the kills came while jobs were being stored"
     )

@@ -123,8 +123,8 @@ def test_work_of_a_dead_run_is_a_leftover_and_of_a_live_one_is_not(store: Store)
     run = make.start(store)
     run.work_dir("a" * 64, 1)
     assert store.verify() == []
-    (store.path / "runs" / "dead" / "work").mkdir(parents=True)
-    assert _only(store.verify()).path == "runs/dead/work"
+    (store.path / "runs" / "dead" / "running").mkdir(parents=True)
+    assert _only(store.verify()).path == "runs/dead/running"
     run.close(exit_code=0)
 
 

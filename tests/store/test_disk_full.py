@@ -75,12 +75,12 @@ def test_a_write_that_fails_leaves_no_file(
     job = make.planned(1)
     work = run.work_dir(job.job.key, 1)
     ended = make.with_files(job, work)
-    before = sorted(p for p in store.path.rglob("*") if p.is_file() and "work" not in p.parts)
+    before = sorted(p for p in store.path.rglob("*") if p.is_file() and "running" not in p.parts)
     monkeypatch.setattr(os, call, _refuse)
     with pytest.raises(StoreError, match=r"No space left.*free some space"):
         run.add(job, ended, work)
     monkeypatch.undo()
-    after = sorted(p for p in store.path.rglob("*") if p.is_file() and "work" not in p.parts)
+    after = sorted(p for p in store.path.rglob("*") if p.is_file() and "running" not in p.parts)
     assert [p for p in after if p not in before and p.suffix == ".parquet"] == []
     assert _leftovers(store.path) == []
     assert store.read("jobs").num_rows == 1

@@ -118,7 +118,7 @@ def test_thirty_kills_lose_nothing_that_was_stored(tmp_path: Path, capfd: pytest
     assert store.current().num_rows == N_JOBS
     assert store.metrics(store.current()).num_rows == 2 * N_JOBS
     assert store.verify() == []
-    assert not list(store.path.glob("runs/*/work")), "the last run removed what the killed ones left"
+    assert not list(store.path.glob("runs/*/running")), "the last run removed what the killed ones left"
     assert sum(0 < n < N_JOBS for n in progress) >= 10, "the kills came while jobs were being stored"
     assert "skipped" not in capfd.readouterr().err, "no file was ever unreadable"
 

@@ -98,7 +98,7 @@ def test_files_are_where_the_row_says(store: Store, tmp_path: Path) -> None:
     assert samples.to_pydict() == {"sample_id": [0, 1, 2, 3], "score": list(np.linspace(0, 1, 4, dtype="f4"))}
     assert samples.schema.metadata[b"job_key"].decode() == job.job.key
     assert store.samples(row["run_id"], job.job.key, 2) is None
-    assert not (run.folder / "work").exists()
+    assert not (run.folder / "running").exists()
 
 
 def test_an_equal_artifact_is_kept_and_another_lies_beside_it(store: Store) -> None:
@@ -366,9 +366,9 @@ def test_work_of_a_killed_run_is_removed_by_the_next(store: Store) -> None:
         (work / "half").write_text("x")
         os._exit(9)
     os.waitpid(pid, 0)
-    assert len(list(store.path.glob("runs/*/work/*/half"))) == 1
+    assert len(list(store.path.glob("runs/*/running/*/half"))) == 1
     live = make.start(store)
-    assert not list(store.path.glob("runs/*/work/*"))
+    assert not list(store.path.glob("runs/*/running/*"))
     kept = live.work_dir("b" * 64, 1)
     make.start(store).close(exit_code=0)
     assert kept.is_dir(), "the work of a live run stays"

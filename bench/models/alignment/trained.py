@@ -66,6 +66,7 @@ class Autoencoder(SmallNetwork):
 
     def logits(self, x: Tensor) -> Tensor:
         """It has none."""
+        # Its base class has logits, and with the label space "none" nobody asks for them.
         raise NotImplementedError("an autoencoder has no classes")
 
     def features(self, x: Tensor) -> Tensor:

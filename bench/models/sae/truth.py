@@ -36,6 +36,7 @@ class OracleCodes(Oracle):
 
     def encode(self, x: Tensor) -> Codes | Tensor:
         """Not possible without the factors."""
+        # By design: with `wants_factors` the bench calls encode_known instead.
         raise NotImplementedError("codes come from the true factors: encode_known")
 
 
