@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -73,6 +73,16 @@ def records(jobs: Iterable[JobRecord], name: str) -> list[dict[str, Any]]:
     """The records of a table left under the exhibit `name`; empty if there is none."""
     found = content(jobs, name)
     return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+
+
+def numeric_records(jobs: Iterable[JobRecord], name: str, numbers: Sequence[str]) -> list[dict[str, Any]]:
+    """Those records whose `numbers` are numbers, whatever a foreign store holds."""
+    return [row for row in records(jobs, name) if all(is_number(row.get(key)) for key in numbers)]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a JSON value is a number that can be drawn."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def images(jobs: Iterable[JobRecord]) -> Iterable[tuple[JobRecord, Exhibit]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -45,11 +44,7 @@ def _points(content: Any) -> list[tuple[float, float]]:
     if not isinstance(xs, list) or not isinstance(ys, list) or len(xs) != len(ys):
         return []
     pairs = list(zip(xs, ys, strict=True))[:MAX_POINTS]
-    return [(float(x), float(y)) for x, y in pairs if _is_number(x) and _is_number(y)]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return [(float(x), float(y)) for x, y in pairs if exhibits.is_number(x) and exhibits.is_number(y)]
 
 
 def _series(figure_id: str, title: str, caption: str, points: list[tuple[float, float]]) -> Figure:

@@ -28,8 +28,10 @@ def figures(task: TaskView) -> list[Figure]:
 
 
 def _figure(dataset: DatasetView, line: Line) -> Figure | None:
-    models = [r for r in exhibits.records(dataset.jobs[line.key], TABLE) if _is_number(r.get(_RATE))]
-    metrics = [name for name in SHOWN if models and all(_is_number(model.get(name)) for model in models)]
+    models = [r for r in exhibits.records(dataset.jobs[line.key], TABLE) if exhibits.is_number(r.get(_RATE))]
+    metrics = [
+        name for name in SHOWN if models and all(exhibits.is_number(model.get(name)) for model in models)
+    ]
     if not metrics:
         return None
     ranks = {name: _best_first(models, name) for name in metrics}
@@ -86,7 +88,3 @@ def _best_first(models: Sequence[Record], metric: str) -> list[float]:
 
 def _name(model: Record) -> str:
     return text.visible(str(model.get("model", "")), 40)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300

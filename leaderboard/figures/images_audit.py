@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from bench.leaderboard import exhibits, text
 from bench.leaderboard.exhibits import Picture
@@ -48,7 +47,7 @@ def verdicts(dataset: DatasetView, line: Line, titles: Mapping[str, str]) -> lis
         for record in exhibits.records(dataset.jobs[line.key], VERDICTS)
         if record.get("metric") in titles
         and record.get("verdict") in WORDS
-        and all(_is_number(record.get(key)) for key in ("tau", "z"))
+        and all(exhibits.is_number(record.get(key)) for key in ("tau", "z"))
     ]
 
 
@@ -129,7 +128,3 @@ def _gallery(dataset: DatasetView) -> Figure | None:
         "of features and have no pictures.",
         pictures=tuple(pictures.values()),
     )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300

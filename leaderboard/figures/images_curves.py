@@ -70,7 +70,7 @@ def curve_figures(dataset: DatasetView, line: Line, titles: Mapping[str, str]) -
     found = [
         record
         for record in exhibits.records(dataset.jobs[line.key], CURVES)
-        if isinstance(record.get("scenario"), str) and _is_number(record.get("severity"))
+        if isinstance(record.get("scenario"), str) and exhibits.is_number(record.get("severity"))
     ]
     draws = [record for record in found if record["scenario"] == HELD_OUT]
     if len(draws) < 2:
@@ -92,7 +92,9 @@ def _invariant(
     rows = [record for record in found if record["scenario"] == scenario]
     means = {metric: _moments(draws, metric)[0] for metric in metrics}
     curves = {
-        metric: [(r["severity"], r[metric] / means[metric]) for r in rows if _is_number(r.get(metric))]
+        metric: [
+            (r["severity"], r[metric] / means[metric]) for r in rows if exhibits.is_number(r.get(metric))
+        ]
         for metric in metrics
         if means[metric]
     }
@@ -122,7 +124,7 @@ def _damage(
     for metric in metrics:
         mean, spread = _moments(draws, metric)
         if spread > 0:
-            points = [(n, r[metric]) for n, r in enumerate(rows) if _is_number(r.get(metric))]
+            points = [(n, r[metric]) for n, r in enumerate(rows) if exhibits.is_number(r.get(metric))]
             curves[metric] = [(n, _compressed((value - mean) / spread)) for n, value in points]
     return _figure(
         f"curve-{scenario}-{dataset.slug}",
@@ -191,7 +193,7 @@ def _table(metrics: Iterable[str], titles: Mapping[str, str], rows: Sequence[Rec
         (f"{row['severity']:g}", titles[metric], f"{row[metric]:.5g}")
         for metric in metrics
         for row in rows
-        if _is_number(row.get(metric))
+        if exhibits.is_number(row.get(metric))
     )
     return DataTable(head=("Severity", "Metric", "Value"), rows=tuple(found))
 
@@ -211,7 +213,7 @@ def _chance(ends: tuple[float, float], height: float) -> dict[str, Any]:
 
 def _moments(draws: Sequence[Record], metric: str) -> tuple[float, float]:
     """Mean and standard deviation over the draws; 0 and 0 where they are not all numbers."""
-    values = [float(draw[metric]) for draw in draws if _is_number(draw.get(metric))]
+    values = [float(draw[metric]) for draw in draws if exhibits.is_number(draw.get(metric))]
     if len(values) < len(draws):
         return 0.0, 0.0
     mean = sum(values) / len(values)
@@ -220,7 +222,3 @@ def _moments(draws: Sequence[Record], metric: str) -> tuple[float, float]:
 
 def _compressed(z: float) -> float:
     return math.copysign(math.log10(1 + abs(z)), z)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300

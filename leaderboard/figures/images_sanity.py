@@ -107,8 +107,7 @@ def _cells(dataset: DatasetView, line: Line, member: str, checks: Mapping[str, s
 
 
 def _number(value: Any) -> float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
-    return float(value) if is_number else None
+    return float(value) if exhibits.is_number(value) else None
 
 
 def _matrix(rows: Sequence[tuple[Line, Mapping[str, Cell]]], title: str) -> Markup:

@@ -92,12 +92,8 @@ def _points(dataset: DatasetView, line: Line) -> list[Record]:
             except (OSError, ValueError, RecursionError):
                 continue
             rows = [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
-            return [r for r in rows if all(_is_number(r.get(k)) for k in ("truth", "proxy"))]
+            return [r for r in rows if all(exhibits.is_number(r.get(k)) for k in ("truth", "proxy"))]
     return []
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e12
 
 
 def _against_truth(dataset: DatasetView, lines: list[Line]) -> Figure | None:

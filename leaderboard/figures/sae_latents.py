@@ -48,7 +48,11 @@ def read_cards(dataset: DatasetView, line: Line) -> Cards:
 
 
 def _card(raw: Any) -> dict[str, Any] | None:
-    if not isinstance(raw, dict) or not _is_number(raw.get("latent")) or not _is_number(raw.get("density")):
+    if (
+        not isinstance(raw, dict)
+        or not exhibits.is_number(raw.get("latent"))
+        or not exhibits.is_number(raw.get("density"))
+    ):
         return None
     contexts = raw.get("contexts")
     if not isinstance(contexts, list):
@@ -64,22 +68,23 @@ def _card(raw: Any) -> dict[str, Any] | None:
     return {
         "latent": int(raw["latent"]),
         "density": float(raw["density"]),
-        "ms": float(score) if score is not None and _is_number(score) else None,
+        "ms": float(score) if score is not None and exhibits.is_number(score) else None,
         "sources": names,
         "contexts": [c for c in read if c],
     }
 
 
 def _token(raw: Any) -> tuple[str, float] | None:
-    if not isinstance(raw, list) or len(raw) != 2 or not isinstance(raw[0], str) or not _is_number(raw[1]):
+    if (
+        not isinstance(raw, list)
+        or len(raw) != 2
+        or not isinstance(raw[0], str)
+        or not exhibits.is_number(raw[1])
+    ):
         return None
     shown = text.visible(raw[0].replace("\n", "\u23ce"), 16)
     lead = " " if raw[0].startswith(" ") and not shown.startswith(" ") else ""
     return lead + shown, min(1.0, max(0.0, float(raw[1])))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e12
 
 
 def _figure(dataset: DatasetView, line: Line, cards: Cards) -> Figure:

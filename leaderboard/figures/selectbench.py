@@ -53,14 +53,8 @@ def _order(dataset: DatasetView, metric: MetricInfo) -> list[Line]:
 
 
 def records(dataset: DatasetView, line: Line, name: str, numbers: Sequence[str]) -> list[Record]:
-    """Records of a job's table whose `numbers` are numbers, whatever a foreign store holds."""
-    rows = exhibits.records(dataset.jobs[line.key], name)
-    return [row for row in rows if all(is_number(row.get(key)) for key in numbers)]
-
-
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number that can be drawn."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+    """Records of a job's table whose `numbers` are numbers."""
+    return exhibits.numeric_records(dataset.jobs[line.key], name, numbers)
 
 
 def _name(value: Any) -> str:
@@ -121,7 +115,7 @@ def _curves(dataset: DatasetView, order: Sequence[Line]) -> Figure | None:
     for line in order[:MOST_MODELS]:
         content = exhibits.content(dataset.jobs[line.key], "curve")
         xs, ys = (content.get("x"), content.get("y")) if isinstance(content, dict) else (None, None)
-        if isinstance(xs, list) and isinstance(ys, list) and all(map(is_number, [*xs, *ys])):
+        if isinstance(xs, list) and isinstance(ys, list) and all(map(exhibits.is_number, [*xs, *ys])):
             found.append((line, list(zip(xs, ys, strict=False))))
     if not found:
         return None

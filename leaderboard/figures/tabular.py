@@ -91,15 +91,8 @@ def content(dataset: DatasetView, line: Line, name: str) -> Any:
 
 
 def _records(dataset: DatasetView, line: Line, name: str, numbers: Sequence[str]) -> list[Record]:
-    """Records whose `numbers` are numbers, whatever a foreign store holds."""
-    found = content(dataset, line, name)
-    rows = [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
-    return [r for r in rows if all(is_number(r.get(key)) for key in numbers)]
-
-
-def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number that can be drawn."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+    """Records of a job's table whose `numbers` are numbers."""
+    return exhibits.numeric_records(dataset.jobs[line.key], name, numbers)
 
 
 def _name(value: Any) -> str:
@@ -244,4 +237,6 @@ def _curve(dataset: DatasetView, line: Line) -> list[tuple[float, float]]:
     if not (isinstance(xs, list) and isinstance(ys, list)) or len(xs) != len(ys):
         return []
     pairs = zip(xs, ys, strict=True)
-    return [(float(x), float(y)) for x, y in pairs if is_number(x) and is_number(y) and x > 0][:5_000]
+    return [
+        (float(x), float(y)) for x, y in pairs if exhibits.is_number(x) and exhibits.is_number(y) and x > 0
+    ][:5_000]
