@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bench.adapters.selectbench import Design, DesignRequest, MoleculeGenerator, Oracle
-from bench.models.selectbench._search import Objective, Search, evolve
-from bench.models.selectbench.random_drugs import sample_drugs
+from bench.models.selectbench._genetic import GeneticAlgorithm
 
 MIN_HEAVY, MAX_HEAVY = 12, 40
 _TRIES = 30
@@ -19,34 +17,20 @@ _ALPHABET = (
 )  # fmt: skip
 
 
-class SelfiesGA(MoleculeGenerator):
+class SelfiesGA(GeneticAlgorithm):
     """Replace, insert or delete a symbol. SELFIES: Krenn et al., Mach. Learn.: Sci. Technol. 1 (2020) 045024."""
 
-    track = "informed"
-    asks_oracle = True
+    stream = 3
 
-    def __init__(self, *, objective: Objective) -> None:
-        self._objective = objective
-
-    def generate(self, request: DesignRequest, oracle: Oracle | None) -> Sequence[Design]:
-        """Twins with other objectives start from the same drugs."""
-        assert oracle is not None
-        search = Search(oracle, request, self._objective)
-        population = max(4, search.affordable // 4)
-        start = sample_drugs(request.drugs, population, request.seed)
-        evolve(search, start, _children, np.random.default_rng([request.seed, 3]), population=population)
-        return [Design(smiles=smiles, model_score=-search.found[smiles]) for smiles in search.best(request.n)]
-
-
-def _children(parents: Sequence[str], count: int, rng: np.random.Generator) -> Iterator[str]:
-    made = 0
-    for _ in range(_TRIES * count):
-        child = mutated(parents[int(rng.integers(len(parents)))], rng)
-        if child and child not in parents:
-            yield child
-            made += 1
-        if made >= 3 * count:
-            return
+    def children(self, parents: Sequence[str], count: int, rng: np.random.Generator) -> Iterator[str]:
+        made = 0
+        for _ in range(_TRIES * count):
+            child = mutated(parents[int(rng.integers(len(parents)))], rng)
+            if child and child not in parents:
+                yield child
+                made += 1
+            if made >= 3 * count:
+                return
 
 
 def mutated(smiles: str, rng: np.random.Generator) -> str:
