@@ -18,7 +18,7 @@ from torch import Tensor
 from bench.datasets import cache
 from bench.errors import MissingRequirement
 from bench.tasks.images.encoders import _weights
-from bench.tasks.images.encoders._batches import encode_in_batches
+from bench.tasks.images.encoders._pretrained import PretrainedEncoder
 from bench.tasks.images.encoders._resizing import normalised, pillow_bicubic
 from bench.tasks.images.encoders._vit import ClipTransformer
 
@@ -69,14 +69,15 @@ VITL14_336 = ClipLayout(
 )
 
 
-class ClipEncoder:
+class ClipEncoder(PretrainedEncoder):
     """Features float32 (n, outputs): the image embedding, not normalised."""
 
     resize_mode = "Pillow bicubic, shorter side, middle cut out"
 
     def __init__(self, layout: ClipLayout) -> None:
+        super().__init__(layout.outputs)
         self.name = layout.name
-        self._outputs, self._size = layout.outputs, layout.patch * layout.grid
+        self._size = layout.patch * layout.grid
         path, self.weights_sha256 = _weights.fetch(layout.file, self.name)
         self.network = _weights.fill(
             lambda: ClipTransformer(
@@ -88,23 +89,6 @@ class ClipEncoder:
             ),
             _tower(path, self.name),
             self.name,
-        )
-
-    def width(self, image_shape: tuple[int, int, int]) -> int:
-        """That of the embedding, whatever the images."""
-        return self._outputs
-
-    def encode(
-        self, images: npt.NDArray[np.uint8], *, device: str = "cpu", batch_size: int = 32
-    ) -> npt.NDArray[np.float32]:
-        """float32 (n, outputs) of images uint8 (n, C, H, W)."""
-        return encode_in_batches(
-            images,
-            prepare=self.prepared,
-            network=self.network.to(device),
-            dim=self._outputs,
-            device=device,
-            batch_size=batch_size,
         )
 
     def prepared(self, images: npt.NDArray[np.uint8]) -> Tensor:

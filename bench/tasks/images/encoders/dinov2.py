@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bench.datasets import cache
 from bench.tasks.images.encoders import _weights
-from bench.tasks.images.encoders._batches import encode_in_batches
+from bench.tasks.images.encoders._pretrained import PretrainedEncoder
 from bench.tasks.images.encoders._resizing import normalised, pillow_bicubic
 from bench.tasks.images.encoders._vit import DinoTransformer
 
@@ -47,36 +47,19 @@ VITL14 = DinoLayout(
 )
 
 
-class DinoEncoder:
+class DinoEncoder(PretrainedEncoder):
     """Features float32 (n, width): the class token after the last norm."""
 
     resize_mode = "Pillow bicubic, both sides"
 
     def __init__(self, layout: DinoLayout) -> None:
+        super().__init__(layout.width)
         self.name = layout.name
-        self._width = layout.width
         path, self.weights_sha256 = _weights.fetch(layout.file, self.name)
         self.network = _weights.fill(
             lambda: DinoTransformer(width=layout.width, depth=layout.depth, grid=layout.grid),
             _weights.read_state(path, self.name),
             self.name,
-        )
-
-    def width(self, image_shape: tuple[int, int, int]) -> int:
-        """That of the network, whatever the images."""
-        return self._width
-
-    def encode(
-        self, images: npt.NDArray[np.uint8], *, device: str = "cpu", batch_size: int = 32
-    ) -> npt.NDArray[np.float32]:
-        """float32 (n, width) of images uint8 (n, C, H, W)."""
-        return encode_in_batches(
-            images,
-            prepare=self.prepared,
-            network=self.network.to(device),
-            dim=self._width,
-            device=device,
-            batch_size=batch_size,
         )
 
     def prepared(self, images: npt.NDArray[np.uint8]) -> Tensor:
