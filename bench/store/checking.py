@@ -158,7 +158,9 @@ def _temporaries(layout: Layout) -> Iterator[Path]:
     for folder, subfolders, files in os.walk(layout.root):
         here = Path(folder)
         found = [here / name for name in (*subfolders, *files) if atomic.is_temporary(Path(name))]
-        subfolders[:] = [n for n in subfolders if n not in ("quarantine", "running") and here / n not in found]
+        subfolders[:] = [
+            n for n in subfolders if n not in ("quarantine", "running") and here / n not in found
+        ]
         for path in found:
             with contextlib.suppress(FileNotFoundError):
                 if path.lstat().st_mtime < old:
